@@ -1,0 +1,110 @@
+"""Bytes of one file as numbered text lines: plain, gzip or zstd, damaged or not, in one pass and flat memory.
+
+Only `\\n` ends a line. Everything odd is counted in `Reading`, never fatal, never dropped silently.
+"""
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+LONGEST_KEPT = 262_144  # bytes of one line that are looked at; the rest is counted
+_SLICE = 1 << 20
+_INVALID = re.compile("[\udc80-\udcff]")
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was met while reading one file. Byte counts are of the decompressed content."""
+
+    bytes: int = 0
+    lines: int = 0
+    nul_bytes: int = 0
+    invalid_bytes: int = 0
+    long_lines: int = 0
+    last_line_incomplete: bool = False
+    stopped: str = ""  # why reading ended early (damaged compression, I/O error)
+
+
+def numbered_lines(path: Path, reading: Reading) -> Iterator[tuple[int, str]]:
+    """(1-based number, text) of each line, without line end, NUL bytes or invalid UTF-8 (shown as U+FFFD).
+
+    Raises:
+        OSError: when the file cannot be opened; damage met later ends the reading and is noted in `reading`.
+    """
+    with _open(path) as stream:
+        for raw in _raw_lines(stream, reading):
+            reading.lines += 1
+            yield reading.lines, _decode(raw, reading)
+
+
+def _open(path: Path) -> BinaryIO:
+    with path.open("rb") as probe:
+        magic = probe.read(4)
+    if magic.startswith(_GZIP):
+        return gzip.open(path, "rb")  # type: ignore[return-value]  # GzipFile reads like a BinaryIO
+    if magic == _ZSTD:
+        import io
+
+        import zstandard
+
+        raw = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True, closefd=True)
+        return io.BufferedReader(raw, _SLICE)  # type: ignore[arg-type]  # a RawIOBase in all but name
+    return path.open("rb", buffering=_SLICE)
+
+
+def _raw_lines(stream: BinaryIO, reading: Reading) -> Iterator[bytes]:
+    ended = True
+    try:
+        while raw := stream.readline(_SLICE):
+            reading.bytes += len(raw)
+            ended = raw.endswith(b"\n")
+            if not ended and len(raw) >= _SLICE:
+                raw, ended = _rest_of_long_line(stream, raw, reading)
+            yield raw[:-1] if raw.endswith(b"\n") else raw
+    except (EOFError, zlib.error, OSError, _zstd_error()) as damage:
+        reading.stopped = f"{type(damage).__name__}: {damage}"
+    reading.last_line_incomplete = not ended
+
+
+def _rest_of_long_line(stream: BinaryIO, first: bytes, reading: Reading) -> tuple[bytes, bool]:
+    """Skip to the end of a line that outgrew the slice; NUL runs (a sparse rotated file) do not count as length."""
+    kept = first if first.strip(b"\0") else b"\0" * 0
+    reading.nul_bytes += len(first) - len(kept)
+    ended = False
+    while not ended and (more := stream.readline(_SLICE)):
+        reading.bytes += len(more)
+        ended = more.endswith(b"\n")
+        if len(kept) < LONGEST_KEPT:
+            bare = more.replace(b"\0", b"")
+            reading.nul_bytes += len(more) - len(bare)
+            kept += bare
+    return kept, ended
+
+
+def _decode(raw: bytes, reading: Reading) -> str:
+    if raw.endswith(b"\r"):
+        raw = raw[:-1]
+    if b"\0" in raw:
+        bare = raw.replace(b"\0", b"")
+        reading.nul_bytes += len(raw) - len(bare)
+        raw = bare
+    if len(raw) > LONGEST_KEPT:
+        reading.long_lines += 1
+        raw = raw[:LONGEST_KEPT]
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        reading.invalid_bytes += len(_INVALID.findall(raw.decode("utf-8", errors="surrogateescape")))
+        text = raw.decode("utf-8", errors="replace")
+    return text.removeprefix("\ufeff") if reading.lines == 1 else text
+
+
+def _zstd_error() -> type[Exception]:
+    import zstandard
+
+    return zstandard.ZstdError

@@ -1,0 +1,145 @@
+"""What stands around a log line: containers, collectors, Ray and terminals each add a layer; this takes them off.
+
+Owns wrapping only. Knows neither lifecycle words nor time arithmetic; a wrapper's own time is handed on as a stamp.
+"""
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from codex_skyrl.logs.formats import Stamp
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_RAY = re.compile(r"\((?P<actor>[A-Za-z_][\w.:]*) pid=(?P<pid>\d+)(?:, ip=(?P<ip>[\w.:]+))?\) ?")
+_REPEATED = re.compile(r" ?\[repeated (\d{1,9})x across cluster\](?: \(Ray deduplicates logs by default\..*)?\s*$")
+_RFC3339 = re.compile(
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)([.,]\d{1,9})?(Z|[+-]\d\d:?\d\d)?(?: (?:stdout|stderr) ([FP]))? "
+)
+_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_TS = re.compile(rf"({'|'.join(_MONTHS)}) {{1,2}}(\d{{1,2}}) (\d\d):(\d\d):(\d\d)(?:\.\d+)? ")
+
+
+class Wrapped(NamedTuple):
+    """One line without its wrapping. `stamp` is the wrapper's own time; `partial`: the next line continues it."""
+
+    text: str
+    process: str = ""
+    stamp: Stamp | None = None
+    count: int = 1
+    partial: bool = False
+    damaged: bool = False
+
+
+def strip_ansi(text: str) -> str:
+    """Without terminal escape sequences (colour, cursor, titles)."""
+    return _ANSI.sub("", text) if "\x1b" in text else text
+
+
+def unwrap(text: str) -> list[Wrapped]:
+    """Take collector wrapping, colours, Ray prefix and repeat suffix off one physical line.
+
+    Mostly one result; more when another process wrote its line into the middle of this one, or when a progress
+    bar redrew itself (`\\r`) before a real line.
+    """
+    stamp: Stamp | None = None
+    partial = False
+    if text.startswith('{"'):
+        record = docker_record(text)
+        if record is not None:
+            return record
+    head = text[:1]
+    if head.isdigit() and text[4:5] == "-":
+        outer = _RFC3339.match(text)
+        if outer and (outer[4] or outer[5]):
+            stamp = rfc3339(outer)
+            partial = outer[5] == "P"
+            text = text[outer.end() :]
+    elif head in "JFMASOND" and head:
+        outer = _TS.match(text)
+        if outer:
+            stamp, text = _syslog(outer), text[outer.end() :]
+    return [_inner(piece, stamp, partial) for part in _redrawn(strip_ansi(text)) for piece in _glued(part)]
+
+
+def docker_record(text: str) -> list[Wrapped] | None:
+    """A docker json-file record `{"log": ..., "stream": ..., "time": ...}`, or None when it is something else."""
+    if '"log"' not in text[:16]:
+        return None
+    try:
+        record = json.loads(text)
+        content = record["log"]
+        moment = record.get("time", "")
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return [Wrapped("", damaged=True)]
+    if not isinstance(content, str):
+        return [Wrapped("", damaged=True)]
+    outer = _RFC3339.match(f"{moment} ")
+    stamp = rfc3339(outer) if outer else None
+    partial = not content.endswith("\n")
+    if partial:
+        return [Wrapped(content, stamp=stamp, partial=True)]
+    return [item._replace(stamp=stamp) for line in content[:-1].split("\n") for item in unwrap_bare(line)]
+
+
+def unwrap_bare(text: str) -> list[Wrapped]:
+    """The same without looking for a collector's wrapping."""
+    return [_inner(piece, None, False) for part in _redrawn(strip_ansi(text)) for piece in _glued(part)]
+
+
+def rfc3339(match: re.Match[str]) -> Stamp | None:
+    """A stamp from `YYYY-MM-DDTHH:MM:SS[.fraction][zone]`; with a zone it is converted to UTC."""
+    zone = match[4] or ""
+    try:
+        moment = datetime.fromisoformat(f"{match[1]}T{match[2]}").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    seconds = moment.timestamp()
+    fraction = match[3]
+    if fraction:
+        seconds += float(f"0.{fraction[1:]}")
+    if zone and zone != "Z":
+        hours, minutes = int(zone[1:3]), int(zone[-2:])
+        seconds -= (1 if zone[0] == "+" else -1) * (hours * 3600 + minutes * 60)
+    return Stamp(seconds, dated=True, resolution=0.001 if fraction else 1.0, utc=bool(zone))
+
+
+def _syslog(match: re.Match[str]) -> Stamp | None:
+    """`ts` and syslog prefixes name no year: only their time of day is used."""
+    hours, minutes, seconds = int(match[3]), int(match[4]), int(match[5])
+    if hours > 23 or minutes > 59 or seconds > 60:
+        return None
+    return Stamp(hours * 3600.0 + minutes * 60 + seconds, dated=False, resolution=1.0)
+
+
+def _redrawn(text: str) -> list[str]:
+    """Split at carriage returns; of a bar that redrew itself only the last state is kept."""
+    if "\r" not in text:
+        return [text]
+    parts = [part for part in text.split("\r") if part.strip()]
+    kept = [p for i, p in enumerate(parts) if i + 1 == len(parts) or "%|" not in p or "%|" not in parts[i + 1]]
+    return kept or [""]
+
+
+def _glued(text: str) -> list[str]:
+    """Split where another process's prefix starts inside the line."""
+    if text.count(" pid=") < 2:
+        return [text]
+    starts = [m.start() for m in _RAY.finditer(text)]
+    cuts = sorted({0, *starts}) + [len(text)]
+    return [text[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+
+
+def _inner(text: str, stamp: Stamp | None, partial: bool) -> Wrapped:
+    process, count = "", 1
+    if text.startswith("("):
+        ray = _RAY.match(text)
+        if ray:
+            process = f"{ray['actor']} pid={ray['pid']}" + (f"@{ray['ip']}" if ray["ip"] else "")
+            text = text[ray.end() :]
+    if "x across cluster]" in text:
+        repeated = _REPEATED.search(text)
+        if repeated:
+            count = max(1, int(repeated[1]))
+            text = text[: repeated.start()]
+    return Wrapped(text, process, stamp, count, partial)

@@ -1,0 +1,206 @@
+"""From gathered sources to one run: a common calendar, ranks side by side in steps, step numbers from the trainer.
+
+Sources that never state a date are laid over the dated ones by time of day. When Ray folded lifecycle lines of
+several ranks into one, those ranks cannot be told apart any more and are pooled into one record per step.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from codex_skyrl.logs.clock import DAY
+from codex_skyrl.logs.event import StepMetrics
+from codex_skyrl.pipeline.record import Moments, Record
+from codex_skyrl.pipeline.run import Gathered, GpuSeries, LlmSeries, Placed, Run, StepRecords, when_shifted
+from codex_skyrl.pipeline.trajectory import Trajectory
+
+
+def assemble(sources: Sequence[Gathered]) -> Run:
+    """Put sources on one axis and their records into steps."""
+    base = next((s.shift_s for s in sources if s.shift_s is not None), 0.0)
+    dated_last = [s.last_s + s.shift_s for s in sources if s.shift_s is not None and s.last_s is not None]
+    for source in sources:
+        _shift(source, _shift_of(source, base, dated_last))
+    records = [r for s in sources for r in s.records if r.trajectories or r.series]
+    folded = any(r.folded for r in records)
+    metrics = _metrics(sources)
+    ranks = max((sum(1 for _ in g) for _, g in groupby(sorted(r.index for r in records))), default=1)
+    if folded and ranks > 1:
+        records = _pooled(records)
+    last = max((s.last_s for s in sources if s.last_s is not None), default=None)
+    return Run(
+        steps=tuple(_steps(records, metrics)),
+        llm=tuple(x for s in sources for x in s.llm.values()),
+        gpu=tuple(x for s in sources for x in s.gpu.values()),
+        placed=tuple(p for s in sources for p in s.placed),
+        last_s=last,
+        folded=folded,
+        ranks=ranks,
+    )
+
+
+def _shift_of(source: Gathered, base: float, dated_last: list[float]) -> float:
+    """Where the source's first midnight lies; an undated source takes the day that ends nearest to the dated."""
+    if source.shift_s is not None:
+        return source.shift_s
+    if source.last_s is None or not dated_last:
+        return base
+    last = source.last_s
+    days = (base - DAY, base, base + DAY)
+    return min(days, key=lambda d: min(abs(last + d - other) for other in dated_last))
+
+
+def _shift(source: Gathered, by: float) -> None:
+    if source.last_s is not None:
+        source.last_s += by
+    if not by:
+        return
+    for series in source.llm.values():
+        _move(series, by)
+    for gpu in source.gpu.values():
+        _move(gpu, by)
+    source.placed = [
+        Placed(None if p.time_s is None else p.time_s + by, p.place, p.process, p.body) for p in source.placed
+    ]
+    for record in source.records:
+        _move_record(record, by)
+
+
+def _move(series: LlmSeries | GpuSeries, by: float) -> None:
+    for i, time in enumerate(series.times):
+        series.times[i] = time + by
+    if isinstance(series, LlmSeries):
+        for i, time in enumerate(series.retractions):
+            series.retractions[i] = time + by
+
+
+def _move_record(record: Record, by: float) -> None:
+    record.started, record.ended = when_shifted(record.started, by), when_shifted(record.ended, by)
+    for name in ("first_event_s", "last_event_s"):
+        value = getattr(record, name)
+        if value is not None:
+            setattr(record, name, value + by)
+    for moments in record.series.values():
+        for i, time in enumerate(moments.times):
+            moments.times[i] = time + by
+    record.loop_seconds = {int(s + by) for s in record.loop_seconds}
+    record.thread_seconds = {int(s + by) for s in record.thread_seconds}
+    for session in record.sessions.values():
+        session.connecting_s += by
+        session.started_s = None if session.started_s is None else session.started_s + by
+        session.ready_s = None if session.ready_s is None else session.ready_s + by
+    for trajectory in record.trajectories.values():
+        _move_trajectory(trajectory, by)
+
+
+def _move_trajectory(trajectory: Trajectory, by: float) -> None:
+    for visit in (trajectory.init, trajectory.run, trajectory.eval):
+        for name in ("ready_s", "taken_s", "served_s"):
+            value = getattr(visit, name)
+            if value is not None:
+                setattr(visit, name, value + by)
+        visit.entered = when_shifted(visit.entered, by)
+        visit.released = when_shifted(visit.released, by)
+    for name in ("last_turn_s", "tests_started_s", "tests_done_s"):
+        value = getattr(trajectory, name)
+        if value is not None:
+            setattr(trajectory, name, value + by)
+
+
+def _metrics(sources: Sequence[Gathered]) -> list[Placed]:
+    return [p for s in sources for p in s.placed if isinstance(p.body, StepMetrics)]
+
+
+def _steps(records: list[Record], metrics: list[Placed]) -> list[StepRecords]:
+    """Ranks of one step share the index of their generate call.
+
+    The trainer prints its line at the end of a step: it belongs to the first call since the line before it; a
+    further call in between is a validation and keeps the step's number without metrics.
+    """
+    indices = sorted({r.index for r in records})
+    by_index = {i: tuple(r for r in records if r.index == i) for i in indices}
+    printed = _printed_for(indices, by_index, metrics)
+    number = _first_number(indices, printed)
+    steps = []
+    for index in indices:
+        placed = printed.get(index)
+        body = placed.body if placed is not None and isinstance(placed.body, StepMetrics) else None
+        if body is not None:
+            number = body.step
+        steps.append(StepRecords(number, by_index[index], body, placed.place if placed and body else None))
+        number += 1
+    return steps
+
+
+def _printed_for(
+    indices: list[int], by_index: dict[int, tuple[Record, ...]], metrics: list[Placed]
+) -> dict[int, Placed]:
+    """Which metrics line belongs to which call: by position within one file, by order across files."""
+    if any(r.first_at is None or r.first_at[0] != m.place[0] for rs in by_index.values() for r in rs for m in metrics):
+        return dict(zip(indices, metrics, strict=False))
+    first_line = {i: min(r.first_at[1] for r in by_index[i] if r.first_at) for i in indices}
+    found: dict[int, Placed] = {}
+    before = 0
+    for line in metrics:
+        since = [i for i in indices if before < first_line[i] < line.place[1]]
+        if since and since[0] not in found:
+            found[since[0]] = line
+        before = line.place[1]
+    return found
+
+
+def _first_number(indices: list[int], printed: dict[int, Placed]) -> int:
+    for position, index in enumerate(indices):
+        placed = printed.get(index)
+        if placed is not None and isinstance(placed.body, StepMetrics):
+            return placed.body.step - position
+    return 1
+
+
+def _pooled(records: list[Record]) -> list[Record]:
+    """One record per step for all ranks together."""
+    pooled = []
+    for index in sorted({r.index for r in records}):
+        members = [r for r in records if r.index == index]
+        whole = Record(members[0].source, f"{len(members)} ranks pooled", index)
+        for record in members:
+            _pour(record, whole)
+        pooled.append(whole)
+    return pooled
+
+
+def _pour(record: Record, whole: Record) -> None:
+    whole.truncated = whole.truncated or record.truncated
+    whole.first_at = whole.first_at or record.first_at
+    whole.folded += record.folded
+    whole.instances = _sum(whole.instances, record.instances)
+    whole.batch = _sum(whole.batch, record.batch)
+    whole.eval_workers = _sum(whole.eval_workers, record.eval_workers)
+    whole.first_wave += record.first_wave
+    whole.max_iterations = whole.max_iterations or record.max_iterations
+    if record.started and (whole.started is None or record.started.latest < whole.started.latest):
+        whole.started, whole.started_at = record.started, record.started_at
+    if record.ended and (whole.ended is None or record.ended.latest > whole.ended.latest):
+        whole.ended, whole.ended_at = record.ended, record.ended_at
+    for key, trajectory in record.trajectories.items():
+        whole.trajectories[(f"{record.process}:{key[0]}", key[1])] = trajectory
+    whole.sessions.update(record.sessions)
+    whole.turn_gaps.extend(record.turn_gaps)
+    whole.eval_errors.update(record.eval_errors)
+    for reason, place in record.eval_error_at.items():
+        whole.eval_error_at.setdefault(reason, place)
+    for kind, moments in record.series.items():
+        mine = whole.series.setdefault(kind, Moments())
+        for order, time, count in zip(moments.orders, moments.times, moments.counts, strict=True):
+            mine.add(order, time, count, moments.first or ("", 0))
+        mine.first = mine.first or moments.first
+        mine.last = moments.last
+    for name, pick in (("first_event_s", min), ("last_event_s", max)):
+        ours, theirs = getattr(whole, name), getattr(record, name)
+        setattr(whole, name, theirs if ours is None else ours if theirs is None else pick(ours, theirs))
+    whole.loop_seconds |= record.loop_seconds
+    whole.thread_seconds |= record.thread_seconds
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else a + b
+

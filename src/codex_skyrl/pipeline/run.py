@@ -1,0 +1,270 @@
+"""A whole input put in order: steps, their pipelines, and what the other sources say beside them.
+
+`Reconstructor` takes events source by source, keeps one record per rank and step, and hands out an immutable
+`Run`. Owns where a step begins and ends; figures are computed elsewhere. All times of a `Run` are seconds since
+1970-01-01 local where any source of it states a date, else since midnight of the first day.
+"""
+
+from __future__ import annotations  # array[float] is a type only for the checker before Python 3.12
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from codex_skyrl.logs.event import (
+    ClusterEvent,
+    DepthSample,
+    Event,
+    Failure,
+    GpuSample,
+    Kind,
+    Lifecycle,
+    LlmSample,
+    SandboxServer,
+    StepMetrics,
+    When,
+)
+from codex_skyrl.pipeline.record import Record
+from codex_skyrl.pipeline.trajectory import Place
+
+_OPENING = frozenset({Kind.BATCH_ANNOUNCED, Kind.GENERATE_STARTED})
+_CLOSING = frozenset({Kind.GENERATE_FINISHED, Kind.BATCH_TRIMMED})
+_OTHER_WORK = frozenset({Kind.WEIGHTS_RESUMED, Kind.POOL_ANNOUNCED, Kind.PHASE_DRAINED})
+
+
+@dataclass(slots=True)
+class LlmSeries:
+    """Load lines of one LLM server replica; parallel arrays, NaN where a line does not say."""
+
+    source: str
+    replica: str
+    times: array[float] = field(default_factory=lambda: array("d"))
+    running: array[float] = field(default_factory=lambda: array("d"))
+    queued: array[float] = field(default_factory=lambda: array("d"))
+    usage: array[float] = field(default_factory=lambda: array("d"))
+    tokens_per_s: array[float] = field(default_factory=lambda: array("d"))
+    decode: array[int] = field(default_factory=lambda: array("b"))
+    lines: array[int] = field(default_factory=lambda: array("l"))
+    retractions: array[float] = field(default_factory=lambda: array("d"))
+    retraction_at: Place | None = None
+
+
+@dataclass(slots=True)
+class GpuSeries:
+    """Utilisation in percent of one GPU index of one source."""
+
+    source: str
+    index: int
+    times: array[float] = field(default_factory=lambda: array("d"))
+    percent: array[float] = field(default_factory=lambda: array("d"))
+    lines: array[int] = field(default_factory=lambda: array("l"))
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An event of another family that is kept whole: its time (None when unknown) and place."""
+
+    time_s: float | None
+    place: Place
+    process: str
+    body: ClusterEvent | SandboxServer | Failure | StepMetrics | DepthSample
+
+
+@dataclass(slots=True)
+class Gathered:
+    """All that one source gave, on that source's own axis."""
+
+    name: str
+    records: list[Record] = field(default_factory=list)
+    llm: dict[str, LlmSeries] = field(default_factory=dict)
+    gpu: dict[int, GpuSeries] = field(default_factory=dict)
+    placed: list[Placed] = field(default_factory=list)
+    failures: int = 0
+    last_s: float | None = None
+    shift_s: float | None = None
+
+
+_MOST_FAILURES = 2_000
+
+
+class Reconstructor:
+    """Gathers the events of one source."""
+
+    def __init__(self, name: str) -> None:
+        self.out = Gathered(name)
+        self._current: dict[str, Record] = {}
+        self._closed: set[str] = set()
+        self._eval_workers: dict[str, int] = {}
+        self._order = 0
+
+    def feed_all(self, events: Iterable[Event]) -> Gathered:
+        for event in events:
+            self.feed(event)
+        return self.out
+
+    def feed(self, event: Event) -> None:
+        """Take in one event, in the order in which the scanner gives them."""
+        body = event.body
+        latest = event.when.earliest
+        if latest not in (float("-inf"), float("inf")) and (self.out.last_s is None or latest > self.out.last_s):
+            self.out.last_s = latest
+        match body:
+            case Lifecycle():
+                self._lifecycle(event, body)
+            case LlmSample():
+                self._llm(event, body)
+            case GpuSample():
+                self._gpu(event, body)
+            case ClusterEvent() | SandboxServer() | StepMetrics() | DepthSample():
+                self._keep(event, body)
+            case Failure():
+                self.out.failures += event.count
+                if self.out.failures <= _MOST_FAILURES:
+                    self._keep(event, body)
+            case _:
+                pass
+
+    def _keep(self, event: Event, body: ClusterEvent | SandboxServer | Failure | StepMetrics | DepthSample) -> None:
+        middle = event.when.middle
+        time = None if abs(middle) == float("inf") else middle
+        self.out.placed.append(Placed(time, (event.source, event.line), event.process, body))
+
+    def _llm(self, event: Event, body: LlmSample) -> None:
+        key = f"{event.process}|{body.replica}"
+        series = self.out.llm.get(key)
+        if series is None:
+            series = self.out.llm[key] = LlmSeries(event.source, body.replica or event.process)
+        if body.phase == "retract":
+            series.retractions.append(event.when.middle)
+            series.retraction_at = series.retraction_at or (event.source, event.line)
+            return
+        nan = float("nan")
+        series.times.append(event.when.middle)
+        series.running.append(nan if body.running is None else body.running)
+        series.queued.append(nan if body.queued is None else body.queued)
+        series.usage.append(nan if body.kv_usage is None else body.kv_usage)
+        series.tokens_per_s.append(nan if body.tokens_per_s is None else body.tokens_per_s)
+        series.decode.append(1 if body.phase in ("decode", "stats") else 0)
+        series.lines.append(event.line)
+        for _ in range(body.retracted or 0):
+            series.retractions.append(event.when.middle)
+            series.retraction_at = series.retraction_at or (event.source, event.line)
+
+    def _gpu(self, event: Event, body: GpuSample) -> None:
+        if body.utilisation_pct is None:
+            return
+        series = self.out.gpu.get(body.index)
+        if series is None:
+            series = self.out.gpu[body.index] = GpuSeries(event.source, body.index)
+        series.times.append(event.when.middle)
+        series.percent.append(body.utilisation_pct)
+        series.lines.append(event.line)
+
+    # -- steps --------------------------------------------------------------------------------------------------
+    def _lifecycle(self, event: Event, line: Lifecycle) -> None:
+        process = event.process
+        self._order += 1
+        if line.kind in _OTHER_WORK:
+            return
+        if line.kind is Kind.EVAL_WORKERS and line.value and line.value > 0:
+            self._eval_workers[process] = int(line.value)  # printed just before the call announces itself
+            return
+        record = self._current.get(process)
+        if line.kind in _OPENING:
+            record = self._opened(event, record)
+        elif record is None:
+            if line.kind in _CLOSING and line.kind is Kind.GENERATE_FINISHED and process not in self._current:
+                return
+            record = self._begin(event, truncated=True)
+        elif self._starts_again(record, line, process):
+            record = self._begin(event, truncated=False)
+        elif self._belongs_to_previous(record, line):
+            record = self._previous(process, record)
+        self._note_bounds(record, event, line)
+        record.eval_workers = self._eval_workers.get(process)
+        record.feed(event, line, self._order)
+
+    def _opened(self, event: Event, record: Record | None) -> Record:
+        """A generate call announces itself twice, in either order, and once more per tensor-parallel rank.
+
+        Through Ray the announcements may also come after the first init starts: they still open that step.
+        """
+        if record is None or event.process in self._closed:
+            return self._begin(event, truncated=False)
+        if record.trajectories and not record.just_begun(event.when.earliest):
+            return self._begin(event, truncated=False)
+        record.truncated = False
+        return record
+
+    def _begin(self, event: Event, *, truncated: bool) -> Record:
+        process = event.process
+        index = sum(1 for r in self.out.records if r.process == process)
+        record = Record(self.out.name, process, index, truncated=truncated and index == 0)
+        self.out.records.append(record)
+        self._current[process] = record
+        self._closed.discard(process)
+        return record
+
+    def _starts_again(self, record: Record, line: Lifecycle, process: str) -> bool:
+        """Without an announcement (folded away): an init start after the step's end, or of an item seen before."""
+        if line.kind is not Kind.INIT_STARTED:
+            return False
+        known = record.trajectories.get((line.instance or "", line.trajectory if line.trajectory is not None else -1))
+        again = known is not None and known.init.taken_s is not None
+        return process in self._closed or (again and known is not None and known.finished)
+
+    def _belongs_to_previous(self, record: Record, line: Lifecycle) -> bool:
+        """A step may return while its last evaluations run: their lines come in the next step of the process."""
+        if line.kind not in (Kind.EVAL_DONE, Kind.EVAL_FAILED, Kind.EVAL_TESTS_DONE, Kind.EVAL_GRADED):
+            return False
+        known = record.trajectories.get((line.instance or "", line.trajectory if line.trajectory is not None else -1))
+        if known is not None and known.eval.taken_s is not None:
+            return False
+        before = self._previous(record.process, record)
+        old = before.trajectories.get((line.instance or "", line.trajectory if line.trajectory is not None else -1))
+        return before is not record and old is not None and old.eval.served_s is None
+
+    def _previous(self, process: str, record: Record) -> Record:
+        return next((r for r in self.out.records if r.process == process and r.index == record.index - 1), record)
+
+    def _note_bounds(self, record: Record, event: Event, line: Lifecycle) -> None:
+        place = (event.source, event.line)
+        if line.kind in _OPENING:
+            record.opened_by.add(line.kind)
+            if record.started is None:
+                record.started, record.started_at = event.when, place
+        if line.kind in _CLOSING:
+            if record.ended is None or line.kind is Kind.BATCH_TRIMMED:
+                record.ended, record.ended_at = event.when, place
+            self._closed.add(record.process)
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecords:
+    """One training step: the records of its ranks, and the trainer's metrics for it when they were printed."""
+
+    number: int
+    records: tuple[Record, ...]
+    metrics: StepMetrics | None = None
+    metrics_at: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The input as one run. `folded`: Ray's de-duplication swallowed lifecycle lines, so ids are incomplete."""
+
+    steps: tuple[StepRecords, ...]
+    llm: tuple[LlmSeries, ...] = ()
+    gpu: tuple[GpuSeries, ...] = ()
+    placed: tuple[Placed, ...] = ()
+    last_s: float | None = None
+    folded: bool = False
+    ranks: int = 1
+
+    def bodies(self, kind: type) -> list[Placed]:
+        """The kept events of one family, in input order."""
+        return [p for p in self.placed if isinstance(p.body, kind)]
+
+
+def when_shifted(when: When | None, by: float) -> When | None:
+    return None if when is None else When(when.earliest + by, when.latest + by)

@@ -1,0 +1,99 @@
+"""Small pure functions over moments: step-wise depth curves, their means, and the consumption rate."""
+
+from collections.abc import Iterable, Sequence
+
+
+def depth_curve(changes: Iterable[tuple[int, float, int]], start: int = 0) -> list[tuple[float, int]]:
+    """(time, depth) after each (order, time, change), taken in log order.
+
+    Log order decides within a second; a time that steps back (a late line) counts as the present.
+    """
+    depth, now, curve = start, float("-inf"), list[tuple[float, int]]()
+    for _, time, change in sorted(changes):
+        depth += change
+        now = max(now, time)
+        curve.append((now, depth))
+    return curve
+
+
+def time_mean(curve: Sequence[tuple[float, int]], begin: float, end: float, before: int = 0) -> float | None:
+    """Mean depth over [begin, end] seconds; `before` is the depth until the first change."""
+    if end <= begin:
+        return None
+    area, last_time, depth = 0.0, begin, before
+    for time, value in curve:
+        if time > begin:
+            upto = min(time, end)
+            area += depth * max(0.0, upto - last_time)
+            last_time = max(last_time, upto)
+        depth = value
+    area += depth * max(0.0, end - last_time)
+    return area / (end - begin)
+
+
+def at(curve: Sequence[tuple[float, int]], time: float, before: int = 0) -> int:
+    """The depth that holds at a moment."""
+    depth = before
+    for moment, value in curve:
+        if moment > time:
+            break
+        depth = value
+    return depth
+
+
+def consumption_per_min(times: Sequence[float]) -> float | None:
+    """0.8 N / (t90 - t10) * 60 over completion times in seconds; None for fewer than 5 or no spread.
+
+    t10 and t90 are the order statistics at positions int(0.1 N) and int(0.9 N).
+    """
+    n = len(times)
+    if n < 5:
+        return None
+    ordered = sorted(times)
+    spread = ordered[int(0.9 * n)] - ordered[int(0.1 * n)]
+    return 0.8 * n / spread * 60 if spread > 0 else None
+
+
+def quantile(ordered: Sequence[float], q: float) -> float:
+    """Linear interpolation between order statistics of an already sorted, non-empty sequence."""
+    position = q * (len(ordered) - 1)
+    low = int(position)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
+
+
+def mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def open_seconds(starts: Iterable[tuple[int, float, int]], ends: Iterable[tuple[int, float, int]], closed: bool) -> float:
+    """Total seconds between starts and ends that carry no ids: the area under (starts so far - ends so far).
+
+    Some starts never end (a turn without a reply). With `closed` (nothing is open after the last change) their
+    number is known; the smallest later depth bounds how many lie behind each moment, and that part is taken out.
+    Ends without a start (the input begins inside) lift the curve so that it never falls below zero.
+    """
+    curve = depth_curve([*starts, *ends])
+    if len(curve) < 2:
+        return 0.0
+    lift = max(0, -min(d for _, d in curve))
+    left_open = curve[-1][1] + lift if closed else 0
+    floor, floors = left_open, [0] * len(curve)
+    for i in range(len(curve) - 1, -1, -1):
+        floor = min(floor, curve[i][1] + lift)
+        floors[i] = floor
+    return sum(
+        (depth + lift - floors[i]) * (curve[i + 1][0] - time) for i, (time, depth) in enumerate(curve[:-1])
+    )
+
+
+def dispersion(times: Sequence[float], window_s: float) -> float | None:
+    """Variance over mean of counts in windows: about 1 for independent arrivals, large when they come in bursts."""
+    if len(times) < 50 or window_s <= 0:
+        return None
+    begin = min(times)
+    counts = [0] * (int((max(times) - begin) / window_s) + 1)
+    for time in times:
+        counts[int((time - begin) / window_s)] += 1
+    average = len(times) / len(counts)
+    return sum((c - average) ** 2 for c in counts) / len(counts) / average
