@@ -53,9 +53,7 @@ def test_quiet_silences_talk_but_not_errors() -> None:
     assert err.getvalue() == "broken\n"
 
 
-@pytest.mark.parametrize(
-    ("env", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)]
-)
+@pytest.mark.parametrize(("env", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)])
 def test_no_color_is_obeyed_on_a_terminal(env: Mapping[str, str], coloured: bool) -> None:
     out = Terminal()
     consoles({"TERM": "xterm", **env}, out, io.StringIO()).out.print("x", style="red")

@@ -55,9 +55,7 @@ def init_bound(lang: Lang) -> Diagnosis:
             mean_wait_bounds_s=(0, 3.1),
             consumption_per_min=2.31,
         ),
-        eval=Queue(
-            source="reconstructed", max_depth=1, mean_depth=0.04, mean_wait_s=0.4, consumption_per_min=2.3
-        ),
+        eval=Queue(source="reconstructed", max_depth=1, mean_depth=0.04, mean_wait_s=0.4, consumption_per_min=2.3),
     )
     stages = Stages(
         init=StageFigures(
@@ -79,9 +77,7 @@ def init_bound(lang: Lang) -> Diagnosis:
             service_p95_s=388,
             completed=61,
         ),
-        eval=StageFigures(
-            workers=8, utilisation=0.12, starved=0.88, service_p50_s=44, service_p95_s=71, completed=61
-        ),
+        eval=StageFigures(workers=8, utilisation=0.12, starved=0.88, service_p50_s=44, service_p95_s=71, completed=61),
     )
     return Diagnosis(
         tool=TOOL,
@@ -175,8 +171,7 @@ def init_bound(lang: Lang) -> Diagnosis:
                 low_pct=-48,
                 high_pct=-33,
                 next_bottleneck="run",
-                how="kubectl apply -f prepull-daemonset.yaml && "
-                "kubectl rollout status daemonset/prepull --timeout=30m",
+                how="kubectl apply -f prepull-daemonset.yaml && kubectl rollout status daemonset/prepull --timeout=30m",
             ),
             Experiment(
                 knob="actor_rollout_ref.rollout.max_parallel_agents",
@@ -324,15 +319,12 @@ def unknown(lang: Lang) -> Diagnosis:
                 what="沙箱所在命名空间的 Kubernetes 事件（默认只保留 1 小时）。"
                 if zh
                 else "The Kubernetes events of the sandboxes' namespace (kept for one hour by default).",
-                how="# "
-                + ("在能访问集群的机器上执行" if zh else "on a machine that reaches the cluster")
-                + "\n"
+                how="# " + ("在能访问集群的机器上执行" if zh else "on a machine that reaches the cluster") + "\n"
                 "kubectl get events -n runtime-pods -o json > k8s_events.json",
             ),
             Missing(
                 what="GPU 利用率" if zh else "GPU utilisation",
-                how="nvidia-smi --query-gpu=timestamp,index,utilization.gpu,memory.used --format=csv -l 5 "
-                "> gpu.csv",
+                how="nvidia-smi --query-gpu=timestamp,index,utilization.gpu,memory.used --format=csv -l 5 > gpu.csv",
             ),
         ],
     )
@@ -348,9 +340,7 @@ def hang(lang: Lang) -> Diagnosis:
     report = ModelReport(
         bottleneck="run",
         cause="llm_stall",
-        summary="LLM 服务停顿导致 step 无法结束。"
-        if zh
-        else "A stalled LLM server keeps the step from ending.",
+        summary="LLM 服务停顿导致 step 无法结束。" if zh else "A stalled LLM server keeps the step from ending.",
         answers=[
             ModelAnswer(
                 question=3,
@@ -363,9 +353,7 @@ def hang(lang: Lang) -> Diagnosis:
                         verified=True,
                     ),
                     Claim(
-                        text="LLM 服务有 48 个请求在排队。"
-                        if zh
-                        else "48 requests are queued at the LLM server.",
+                        text="LLM 服务有 48 个请求在排队。" if zh else "48 requests are queued at the LLM server.",
                         citations=[Citation(evidence="E9", quote="#queue-req: 48")],
                         problems=[
                             "引用的依据 E9 不存在。" if zh else "The cited evidence E9 does not exist.",
@@ -397,8 +385,7 @@ def hang(lang: Lang) -> Diagnosis:
             bottleneck="sync",
             cause="hang",
             confidence=0.78,
-            summary="step 7 卡死：一次初始化失败后，还有一个 run worker 和一个 eval worker "
-            "在等永远不会来的任务。"
+            summary="step 7 卡死：一次初始化失败后，还有一个 run worker 和一个 eval worker 在等永远不会来的任务。"
             if zh
             else "Step 7 hangs: after one failed initialisation a run worker and an eval worker wait for "
             "items that will never come.",
@@ -407,12 +394,8 @@ def hang(lang: Lang) -> Diagnosis:
             else "All three queues are at 0, which looks like too little work.",
             evidence=["E1", "E7"],
         ),
-        steps=[
-            Step(step=7, makespan_s=None, bounds_s=(2410, 9120), trajectories=64, failed=1, bottleneck="sync")
-        ],
-        queues=Queues(
-            init=Queue(source="reconstructed", max_depth=56, mean_depth=12.0, consumption_per_min=3.1)
-        ),
+        steps=[Step(step=7, makespan_s=None, bounds_s=(2410, 9120), trajectories=64, failed=1, bottleneck="sync")],
+        queues=Queues(init=Queue(source="reconstructed", max_depth=56, mean_depth=12.0, consumption_per_min=3.1)),
         pipelines=[],
         stages=Stages(run=StageFigures(workers=8, completed=63)),
         matrix=matrix(supply=["E1"]),

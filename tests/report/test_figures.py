@@ -4,9 +4,7 @@ from codex_skyrl.report import figures
 
 
 def test_unknown_is_a_dash_never_zero() -> None:
-    shown = [
-        f(None) for f in (figures.count, figures.mean, figures.seconds, figures.between, figures.percent)
-    ]
+    shown = [f(None) for f in (figures.count, figures.mean, figures.seconds, figures.between, figures.percent)]
     assert shown == ["–"] * 5
     assert figures.per_minute(None) == figures.change(None) == figures.bounded(None, None) == "–"
 

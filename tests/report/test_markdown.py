@@ -18,9 +18,7 @@ def test_looks_as_agreed(name: str, lang: Lang, matches_golden: Callable[[str, s
 def test_no_field_can_carry_control_characters_or_html(name: str) -> None:
     text = to_markdown(poisoned(SAMPLES[name]("en"), "\x1b\u202e<b>\x9b"))
     assert not set(text) & set("\x1b\u202e\x9b")
-    outside = re.sub(
-        r"^(`{3,})\w+\n.*?\n\1$|(?<!`)(`+)(?!`).*?(?<!`)\2(?!`)", "", text, flags=re.DOTALL | re.MULTILINE
-    )
+    outside = re.sub(r"^(`{3,})\w+\n.*?\n\1$|(?<!`)(`+)(?!`).*?(?<!`)\2(?!`)", "", text, flags=re.DOTALL | re.MULTILINE)
     assert not re.search(r"(?<!\\)<b>", outside)
 
 

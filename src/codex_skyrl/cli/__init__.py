@@ -1,0 +1,70 @@
+"""The command line: one file per command, imported only when it is asked for, and the one place where errors end.
+
+Owns names, help lines and exit codes; holds nothing worth testing without a terminal.
+"""
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from codex_skyrl import __version__
+from codex_skyrl.errors import CodexSkyrlError
+
+INTERRUPTED = 130
+
+# name -> (module that holds the click command of that name, help line of the list)
+_COMMANDS = {
+    "diagnose": ("codex_skyrl.cli.diagnose", "Find the bottleneck of a rollout from its logs, with evidence."),
+    "events": ("codex_skyrl.cli.events", "Show what is understood in log files, line by line."),
+    "schema": ("codex_skyrl.cli.schema", "Print the JSON schema of the diagnosis."),
+}
+
+
+class LazyGroup(click.Group):
+    """Lists commands by name and loads the one that runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = getattr(importlib.import_module(_COMMANDS[cmd_name][0]), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="codex-skyrl")
+def group() -> None:
+    """Find out, with evidence, why a SkyRL-v0 rollout pipeline is slow.
+
+    Start with: codex-skyrl diagnose PATH...   (log files, folders or globs; none: the usual places)
+    """
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run the command line; every error of ours becomes one message and an exit code."""
+    try:
+        group.main(args=arguments, prog_name="codex-skyrl", standalone_mode=False)
+    except click.exceptions.Exit as end:
+        sys.exit(end.exit_code)
+    except click.ClickException as problem:
+        problem.show()
+        sys.exit(problem.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        sys.exit(INTERRUPTED)
+    except CodexSkyrlError as problem:
+        click.echo(f"Error: {problem}", err=True)
+        sys.exit(problem.exit_code)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: `codex-skyrl ... | head`
+        sys.exit(0)

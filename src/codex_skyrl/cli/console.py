@@ -64,11 +64,7 @@ def _console(env: Mapping[str, str], stream: TextIO, *, quiet: bool = False) -> 
 
 def _width(env: Mapping[str, str]) -> int:
     columns = env.get("COLUMNS", "")
-    return (
-        int(columns)
-        if columns.isascii() and columns.isdigit() and int(columns) > 0
-        else WIDTH_WITHOUT_TERMINAL
-    )
+    return int(columns) if columns.isascii() and columns.isdigit() and int(columns) > 0 else WIDTH_WITHOUT_TERMINAL
 
 
 def _never_fail(stream: TextIO) -> None:

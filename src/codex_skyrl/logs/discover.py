@@ -12,7 +12,9 @@ from pathlib import Path
 from codex_skyrl.errors import InputError
 
 USUAL_PLACES = ("logs", "outputs", "wandb/*/files/output.log", "ray/session_latest/logs")
-_LOG_NAME = re.compile(r"\.(?:log|out|err|txt|csv|json|jsonl|ndjson)(?:[.-]\d[\w.-]*)?(?:\.(?:gz|zst))?$", re.IGNORECASE)
+_LOG_NAME = re.compile(
+    r"\.(?:log|out|err|txt|csv|json|jsonl|ndjson)(?:[.-]\d[\w.-]*)?(?:\.(?:gz|zst))?$", re.IGNORECASE
+)
 _ROTATED = re.compile(r"^(?P<stem>.+?)(?:[.-](?P<n>\d{1,3}|\d{8}(?:[-T]?\d{2,6})?))?(?P<z>\.(?:gz|zst))?$")
 _NOT_LOGS = {"package.json", "package-lock.json", "tsconfig.json", "truth.json", "requirements.txt", "expected.json"}
 _SKIPPED_FOLDERS = {".git", "node_modules", "__pycache__", ".venv", "site-packages", "checkpoints"}

@@ -17,6 +17,7 @@ class Kind(StrEnum):
     BATCH_TRIMMED = "batch_trimmed"  # "batch of size n"; value: trajectories of this rank
     EVAL_WORKERS = "eval_workers"  # value: eval workers of this rank
     REMAINING_TASKS = "remaining_tasks"  # "Waiting for n (init: a, run: b, eval: c)"; value: n
+    STEP_TIMED_OUT = "step_timed_out"  # "Timeout reached: n tasks did not finish": the call gives up; value: n
     WEIGHTS_RESUMED = "weights_resumed"  # weight synchronisation before generate
     INIT_STARTED = "init_started"  # an init worker took the item
     INIT_WORK_DONE = "init_work_done"  # the true end of init work (no trajectory number)
@@ -182,17 +183,7 @@ class Failure:
     traceback: bool = False
 
 
-Body = (
-    Lifecycle
-    | LlmSample
-    | GpuSample
-    | ClusterEvent
-    | SandboxServer
-    | StepMetrics
-    | DepthSample
-    | Progress
-    | Failure
-)
+Body = Lifecycle | LlmSample | GpuSample | ClusterEvent | SandboxServer | StepMetrics | DepthSample | Progress | Failure
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def _open(path: Path) -> BinaryIO:
         import zstandard
 
         raw = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True, closefd=True)
-        return io.BufferedReader(raw, _SLICE)  # type: ignore[arg-type]  # a RawIOBase in all but name
+        return io.BufferedReader(raw, _SLICE)
     return path.open("rb", buffering=_SLICE)
 
 

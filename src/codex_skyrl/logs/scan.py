@@ -11,7 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from codex_skyrl.logs.clock import Clock
-from codex_skyrl.logs.event import Body, Event, Failure, Kind, Lifecycle, When
+from codex_skyrl.logs.event import Body, Event, Kind, Lifecycle, When
 from codex_skyrl.logs.formats import Parsed, Stamp, lifecycle
 from codex_skyrl.logs.formats.registry import HINT, family_of, parse_line, parse_record, table_for
 from codex_skyrl.logs.lines import Reading, numbered_lines
@@ -94,8 +94,7 @@ class Scanner:
                     joined = self._join(state, number, item)
                     if joined is None:
                         continue
-                    start, item = joined
-                    yield from self._line(report, state, start, item)
+                    yield from self._line(report, state, *joined)
                 else:
                     yield from self._line(report, state, number, item)
 
@@ -114,8 +113,8 @@ class Scanner:
 
     def _line(self, report: FileReport, state: _Process, number: int, item: Wrapped) -> Iterator[Event]:
         text = item.text
-        if item.count > 1:
-            report.folded += item.count - 1
+        if item.times > 1:
+            report.folded += item.times - 1
         traced = None
         if state.traces.active or text.startswith(START):
             traced = state.traces.step(number, text)
@@ -125,7 +124,7 @@ class Scanner:
         parsed = parse_line(text) if stamped or HINT.search(text) else None
         if parsed is None:
             parsed = parse_record(text)
-        hidden = state.payload.step(text, item.count > 1)
+        hidden = state.payload.step(text, item.times > 1)
         if hidden:
             report.payload_lines += 1
             if not (parsed and parsed.stamp and self._present(item.process, parsed.stamp)):
@@ -137,8 +136,8 @@ class Scanner:
                     state.payload.header_seen()
                 yield from self._tick(state, item.process, stamp, item.stamp)
             return
-        yield from self._emit(report, state, item.process, number, parsed, item.stamp, item.count)
-        if isinstance(parsed.body, Lifecycle) and parsed.body.kind is Kind.PATCH_PRINTED and item.count == 1:
+        yield from self._emit(report, state, item.process, number, parsed, item.stamp, item.times)
+        if isinstance(parsed.body, Lifecycle) and parsed.body.kind is Kind.PATCH_PRINTED and item.times == 1:
             state.payload.patch_announced()
 
     def _present(self, process: str, stamp: Stamp) -> bool:

@@ -6,6 +6,7 @@ Owns wrapping only. Knows neither lifecycle words nor time arithmetic; a wrapper
 import json
 import re
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import NamedTuple
 
 from codex_skyrl.logs.formats import Stamp
@@ -16,7 +17,7 @@ _REPEATED = re.compile(r" ?\[repeated (\d{1,9})x across cluster\](?: \(Ray dedup
 _RFC3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)([.,]\d{1,9})?(Z|[+-]\d\d:?\d\d)?(?: (?:stdout|stderr) ([FP]))? "
 )
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _TS = re.compile(rf"({'|'.join(_MONTHS)}) {{1,2}}(\d{{1,2}}) (\d\d):(\d\d):(\d\d)(?:\.\d+)? ")
 
 
@@ -26,7 +27,7 @@ class Wrapped(NamedTuple):
     text: str
     process: str = ""
     stamp: Stamp | None = None
-    count: int = 1
+    times: int = 1  # how many lines this one stands for (Ray's repeat suffix)
     partial: bool = False
     damaged: bool = False
 
@@ -126,12 +127,11 @@ def _glued(text: str) -> list[str]:
     if text.count(" pid=") < 2:
         return [text]
     starts = [m.start() for m in _RAY.finditer(text)]
-    cuts = sorted({0, *starts}) + [len(text)]
-    return [text[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [text[a:b] for a, b in pairwise([*sorted({0, *starts}), len(text)])]
 
 
 def _inner(text: str, stamp: Stamp | None, partial: bool) -> Wrapped:
-    process, count = "", 1
+    process, times = "", 1
     if text.startswith("("):
         ray = _RAY.match(text)
         if ray:
@@ -140,6 +140,6 @@ def _inner(text: str, stamp: Stamp | None, partial: bool) -> Wrapped:
     if "x across cluster]" in text:
         repeated = _REPEATED.search(text)
         if repeated:
-            count = max(1, int(repeated[1]))
+            times = max(1, int(repeated[1]))
             text = text[: repeated.start()]
-    return Wrapped(text, process, stamp, count, partial)
+    return Wrapped(text, process, stamp, times, partial)

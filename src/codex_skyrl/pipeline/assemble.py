@@ -175,6 +175,7 @@ def _pour(record: Record, whole: Record) -> None:
     whole.instances = _sum(whole.instances, record.instances)
     whole.batch = _sum(whole.batch, record.batch)
     whole.eval_workers = _sum(whole.eval_workers, record.eval_workers)
+    whole.eval_workers_at = whole.eval_workers_at or record.eval_workers_at
     whole.first_wave += record.first_wave
     whole.max_iterations = whole.max_iterations or record.max_iterations
     if record.started and (whole.started is None or record.started.latest < whole.started.latest):
@@ -203,4 +204,3 @@ def _pour(record: Record, whole: Record) -> None:
 
 def _sum(a: int | None, b: int | None) -> int | None:
     return b if a is None else a if b is None else a + b
-

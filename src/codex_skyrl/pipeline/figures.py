@@ -54,7 +54,7 @@ class Pipeline:
     step: int
     start_s: float | None
     end_s: float | None
-    finished: bool
+    finished: bool  # the step is over: its end is stated, or every trajectory of the batch came to an end
     size: int
     size_exact: bool
     workers: Workers
@@ -64,7 +64,18 @@ class Pipeline:
 
     @property
     def makespan_s(self) -> float | None:
+        """Seconds of the finished step; None when its start or its end is not in the input."""
         return self.shown.makespan_s
+
+    @property
+    def window(self) -> tuple[float, float] | None:
+        """What of the step was observed, seconds on the run's axis."""
+        begin = self.start_s if self.start_s is not None else self.record.first_event_s
+        return None if begin is None or self.end_s is None or self.end_s <= begin else (begin, self.end_s)
+
+    @property
+    def end_stated(self) -> bool:
+        return self.record.ended is not None
 
     def trajectories(self) -> list[Trajectory]:
         return list(self.record.trajectories.values())
@@ -81,13 +92,16 @@ def start_of(record: Record) -> float | None:
 
 
 def end_of(record: Record) -> float | None:
-    """The last rank-side moment of the step; the stamped end line when there is one."""
+    """The last rank-side moment of the step; the stamped end line when there is one.
+
+    Without one: the last moment at which anything happened, so an unfinished step ends where its log does.
+    """
     if record.ended is not None and record.ended.latest != float("inf"):
         return record.ended.middle
     ends = [t.eval.served_s for t in record.trajectories.values() if t.eval.served_s is not None]
     if record.ended is not None and record.ended.earliest != float("-inf"):
         return max([record.ended.earliest, *ends])
-    return max(ends) if ends else record.last_event_s
+    return max([*ends, *([] if record.last_event_s is None else [record.last_event_s])], default=None)
 
 
 def size_of(record: Record, per_instance: int | None) -> tuple[int, bool]:
@@ -143,34 +157,33 @@ def curve_of(record: Record, stage: Stage, size: int, start_s: float | None) -> 
     return [(t, max(0, d)) for t, d in curve]
 
 
-def busy_seconds(record: Record, stage: Stage, end_s: float | None) -> float:
-    """Seconds of work in a stage; an item still being served at the end counts until the end."""
+def busy_seconds(record: Record, stage: Stage, begin: float, end: float) -> float:
+    """Seconds of work in a stage between two moments; an item still being served at the end counts until the end."""
     total = 0.0
     for trajectory in record.trajectories.values():
         visit = trajectory.visit(stage)
-        if visit.service_s is not None:
-            total += visit.service_s
-        elif visit.taken_s is not None and end_s is not None:
-            total += max(0.0, end_s - visit.taken_s)
+        if visit.taken_s is not None:
+            served = end if visit.served_s is None else min(end, visit.served_s)
+            total += max(0.0, served - max(begin, visit.taken_s))
     return total
 
 
-def occupancy_of(record: Record, stage: Stage, workers: int | None, start_s: float | None, end_s: float | None) -> Occupancy:
-    """How the stage's workers spent the step. Starved: idle while items for this stage were still to come."""
-    if not workers or start_s is None or end_s is None or end_s <= start_s:
+def occupancy_of(
+    record: Record, stage: Stage, workers: int | None, begin: float | None, end: float | None
+) -> Occupancy:
+    """How the stage's workers spent the observed time. Starved: idle while items for this stage were still to come."""
+    if not workers or begin is None or end is None or end <= begin:
         return Occupancy()
-    whole = workers * (end_s - start_s)
-    busy = busy_seconds(record, stage, end_s)
-    blocked = sum(t.visit(stage).blocked_s for t in record.trajectories.values())
+    whole = workers * (end - begin)
+    visits = [t.visit(stage) for t in record.trajectories.values()]
+    last_taken = max((v.taken_s for v in visits if v.taken_s is not None), default=end)
+    busy = busy_seconds(record, stage, begin, end)
+    blocked = sum(v.blocked_s for v in visits)
+    used_before = sum(_held_until(v, begin, last_taken) for v in visits)
     if record.folded:
         scale = _folded_scale(record, stage)
-        busy, blocked = busy * scale, blocked * scale
-    last_taken = max((v for t in record.trajectories.values() if (v := t.visit(stage).taken_s) is not None), default=end_s)
-    waiting_time = workers * max(0.0, last_taken - start_s)
-    used_before = sum(_held_until(t.visit(stage), last_taken) for t in record.trajectories.values())
-    if record.folded:
-        used_before *= _folded_scale(record, stage)
-    starved = max(0.0, waiting_time - used_before)
+        busy, blocked, used_before = busy * scale, blocked * scale, used_before * scale
+    starved = max(0.0, workers * max(0.0, last_taken - begin) - used_before)
     return Occupancy(*(min(1.0, max(0.0, x / whole)) for x in (busy, blocked, starved)))
 
 
@@ -181,12 +194,12 @@ def _folded_scale(record: Record, stage: Stage) -> float:
     return total / known if known else 0.0
 
 
-def _held_until(visit: Visit, limit: float) -> float:
+def _held_until(visit: Visit, begin: float, limit: float) -> float:
     if visit.taken_s is None or visit.taken_s >= limit:
         return 0.0
     end = visit.served_s if visit.served_s is not None else limit
     end += visit.blocked_s
-    return max(0.0, min(end, limit) - visit.taken_s)
+    return max(0.0, min(end, limit) - max(begin, visit.taken_s))
 
 
 def completions_of(record: Record, stage: Stage) -> list[float]:
@@ -201,25 +214,50 @@ def completions_of(record: Record, stage: Stage) -> list[float]:
     return times
 
 
-def workers_of(record: Record, stated: Workers, ranks: int) -> Workers:
-    """Stated settings first; else what the log shows: the first wave of inits is as large as there are workers."""
-    init = stated.init or (record.first_wave or None)
+def workers_of(record: Record, stated: Workers) -> Workers:
+    """Stated settings first; else what the log shows: the first wave of inits is as large as there are workers.
+
+    Where the beginning is cut off, the most items served at once bound the number from below.
+    """
+    seen = most_at_once(record, "run") if record.truncated else record.first_wave
+    init = stated.init or seen or None
     run = stated.run or init
     evaluators = record.eval_workers if record.eval_workers and record.eval_workers > 0 else None
     evaluators = evaluators or stated.eval or run
     return Workers(init, run, evaluators)
 
 
+def most_at_once(record: Record, stage: Stage) -> int:
+    """The largest number of items that were being served in a stage at the same time."""
+    changes: list[tuple[float, int]] = []
+    for trajectory in record.trajectories.values():
+        visit = trajectory.visit(stage)
+        if visit.taken_s is not None:
+            changes.append((visit.taken_s, 1))
+            changes.append((visit.served_s if visit.served_s is not None else float("inf"), -1))
+    now = most = 0
+    for _, change in sorted(changes):
+        now += change
+        most = max(most, now)
+    return most
+
+
+def came_to_an_end(record: Record, size: int) -> bool:
+    """Every trajectory of the batch was evaluated or failed, although no line closes the step."""
+    return 0 < size <= len(record.trajectories) and all(t.finished for t in record.trajectories.values())
+
+
 def pipeline_of(record: Record, step: int, per_instance: int | None, stated: Workers, ranks: int = 1) -> Pipeline:
     """All figures of one record. `ranks` > 1 when the record pools that many ranks: rates are per rank then."""
-    start_s, end_s = start_of(record), end_of(record)
+    start, end = start_of(record), end_of(record)
     size, exact = size_of(record, per_instance)
-    workers = workers_of(record, stated, ranks)
-    finished = record.ended is not None
-    makespan = end_s - start_s if start_s is not None and end_s is not None and end_s > start_s else None
-    occupancy = {s: occupancy_of(record, s, workers.of(s), start_s, end_s) for s in STAGES}
-    curves = {s: curve_of(record, s, size, start_s) for s in STAGES}
-    queues = {s: _queue(record, s, curves[s], start_s, end_s, ranks) for s in STAGES}
+    workers = workers_of(record, stated)
+    finished = record.ended is not None or came_to_an_end(record, size)
+    makespan = end - start if finished and start is not None and end is not None and end > start else None
+    begin = start if start is not None else record.first_event_s
+    occupancy = {s: occupancy_of(record, s, workers.of(s), begin, end) for s in STAGES}
+    curves = {s: curve_of(record, s, size, start) for s in STAGES}
+    queues = {s: _queue(record, s, curves[s], start, end, ranks) for s in STAGES}
     stages = {s: _stage(record, s, workers.of(s), occupancy[s]) for s in STAGES}
     shown = PipelineFigures(
         id=record.process or record.source,
@@ -228,10 +266,12 @@ def pipeline_of(record: Record, step: int, per_instance: int | None, stated: Wor
         queues=Queues(**queues),
         stages=Stages(**stages),
     )
-    return Pipeline(record, step, start_s, end_s, finished, size, exact, workers, occupancy, curves, shown)
+    return Pipeline(record, step, start, end, finished, size, exact, workers, occupancy, curves, shown)
 
 
-def _queue(record: Record, stage: Stage, curve: list[tuple[float, int]], start: float | None, end: float | None, ranks: int) -> Queue:
+def _queue(
+    record: Record, stage: Stage, curve: list[tuple[float, int]], start: float | None, end: float | None, ranks: int
+) -> Queue:
     if not curve:
         return Queue()
     begin = start if start is not None else record.first_event_s
@@ -266,9 +306,7 @@ def _bounds(wait: float | None, n: int) -> tuple[float, float] | None:
 
 
 def _stage(record: Record, stage: Stage, workers: int | None, occupancy: Occupancy) -> StageFigures:
-    services = sorted(
-        s for t in record.trajectories.values() if (s := t.visit(stage).service_s) is not None
-    )
+    services = sorted(s for t in record.trajectories.values() if (s := t.visit(stage).service_s) is not None)
     completed = len(completions_of(record, stage)) - (failures_of(record, stage) if stage != "eval" else 0)
     return StageFigures(
         workers=workers,

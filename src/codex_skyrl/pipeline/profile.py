@@ -13,6 +13,7 @@ from codex_skyrl.pipeline.record import Record
 _BALANCE = 0.02  # series of two line kinds must agree in number this well for their means to be compared
 _TURN_BALANCE = 0.05
 _MOST_COMMON_POLL = 30.0
+_POLL_DRIFT = 0.01  # each poll comes a little later than the period says
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Turns:
     llm_in_flight: float | None
     gaps_p05_s: float | None
     gaps_p50_s: float | None
-    bursts: float | None  # dispersion of replies in eighths of a turn: about 1 when agents are independent
+    lulls: float | None  # replies in quarters of a turn, see series.lulls: near 0 when agents are independent
     per_trajectory_p50: float
     per_trajectory_max: int
     capped: int
@@ -39,6 +40,7 @@ class Sandboxes:
     requested: int
     thread_wait_s: float | None
     start_s: float | None
+    boot_p10_s: float | None
     boot_p50_s: float | None
     boot_p90_s: float | None
     boot_mean_s: float | None
@@ -120,7 +122,7 @@ def _turns(record: Record, makespan_s: float | None) -> Turns:
         llm_in_flight=llm_s * count / makespan_s if llm_s is not None and makespan_s else None,
         gaps_p05_s=series.quantile(gaps, 0.05) if gaps else None,
         gaps_p50_s=series.quantile(gaps, 0.5) if gaps else None,
-        bursts=series.dispersion(replied.times, max(1.0, series.quantile(gaps, 0.5) / 8)) if gaps else None,
+        lulls=series.lulls(replied.times, max(1.0, series.quantile(gaps, 0.5) / 4)) if gaps else None,
         per_trajectory_p50=series.quantile(lengths, 0.5) if lengths else 0.0,
         per_trajectory_max=int(max(lengths, default=0)),
         capped=sum(1 for n in lengths if cap and n >= cap) or record.moments(Kind.MAX_ITERATIONS).total,
@@ -132,7 +134,8 @@ def _sandboxes(record: Record) -> Sandboxes:
     sessions = list(record.sessions.values())
     boots = sorted(s.ready_s - s.started_s for s in sessions if s.ready_s is not None and s.started_s is not None)
     starts = [s.started_s - s.connecting_s for s in sessions if s.started_s is not None]
-    first, later = [], []
+    first: list[float] = []
+    later: list[float] = []
     seen: set[str] = set()
     for session in sessions:
         if session.ready_s is not None:
@@ -143,6 +146,7 @@ def _sandboxes(record: Record) -> Sandboxes:
         requested=record.moments(Kind.SANDBOX_REQUESTED).total,
         thread_wait_s=None if wait is None else max(0.0, wait),
         start_s=series.mean(starts),
+        boot_p10_s=series.quantile(boots, 0.1) if boots else None,
         boot_p50_s=series.quantile(boots, 0.5) if boots else None,
         boot_p90_s=series.quantile(boots, 0.9) if boots else None,
         boot_mean_s=series.mean(boots),
@@ -185,10 +189,8 @@ def _evaluations(record: Record) -> Evaluations:
 
 def _poll_of(tests: list[float]) -> float | None:
     """The poll period when the printed test times cluster on its multiples; None when they do not."""
-    if len(tests) < 5:
-        return None
-    near = sum(1 for x in tests if abs(x - round(x / _MOST_COMMON_POLL) * _MOST_COMMON_POLL) < 1.5)
-    return _MOST_COMMON_POLL if near >= 0.8 * len(tests) else None
+    near = [abs(x - round(x / _MOST_COMMON_POLL) * _MOST_COMMON_POLL) < 1.0 + _POLL_DRIFT * x for x in tests if x < 600]
+    return _MOST_COMMON_POLL if len(near) >= 5 and sum(near) >= 0.8 * len(near) else None
 
 
 def _loop(record: Record) -> Loop:

@@ -95,6 +95,7 @@ class Record:
     instances: int | None = None
     batch: int | None = None
     eval_workers: int | None = None
+    eval_workers_at: Place | None = None
     trajectories: dict[tuple[str, int], Trajectory] = field(default_factory=dict)
     series: dict[Kind, Moments] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)

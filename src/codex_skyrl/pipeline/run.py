@@ -28,7 +28,7 @@ from codex_skyrl.pipeline.record import Record
 from codex_skyrl.pipeline.trajectory import Place
 
 _OPENING = frozenset({Kind.BATCH_ANNOUNCED, Kind.GENERATE_STARTED})
-_CLOSING = frozenset({Kind.GENERATE_FINISHED, Kind.BATCH_TRIMMED})
+_CLOSING = frozenset({Kind.GENERATE_FINISHED, Kind.BATCH_TRIMMED, Kind.STEP_TIMED_OUT})
 _OTHER_WORK = frozenset({Kind.WEIGHTS_RESUMED, Kind.POOL_ANNOUNCED, Kind.PHASE_DRAINED})
 
 
@@ -94,7 +94,7 @@ class Reconstructor:
         self.out = Gathered(name)
         self._current: dict[str, Record] = {}
         self._closed: set[str] = set()
-        self._eval_workers: dict[str, int] = {}
+        self._eval_workers: dict[str, tuple[int, Place]] = {}
         self._order = 0
 
     def feed_all(self, events: Iterable[Event]) -> Gathered:
@@ -134,9 +134,10 @@ class Reconstructor:
         series = self.out.llm.get(key)
         if series is None:
             series = self.out.llm[key] = LlmSeries(event.source, body.replica or event.process)
-        if body.phase == "retract":
-            series.retractions.append(event.when.middle)
+        if body.retracted:
+            series.retractions.extend([event.when.middle] * body.retracted)
             series.retraction_at = series.retraction_at or (event.source, event.line)
+        if body.phase == "retract":
             return
         nan = float("nan")
         series.times.append(event.when.middle)
@@ -146,9 +147,6 @@ class Reconstructor:
         series.tokens_per_s.append(nan if body.tokens_per_s is None else body.tokens_per_s)
         series.decode.append(1 if body.phase in ("decode", "stats") else 0)
         series.lines.append(event.line)
-        for _ in range(body.retracted or 0):
-            series.retractions.append(event.when.middle)
-            series.retraction_at = series.retraction_at or (event.source, event.line)
 
     def _gpu(self, event: Event, body: GpuSample) -> None:
         if body.utilisation_pct is None:
@@ -167,13 +165,16 @@ class Reconstructor:
         if line.kind in _OTHER_WORK:
             return
         if line.kind is Kind.EVAL_WORKERS and line.value and line.value > 0:
-            self._eval_workers[process] = int(line.value)  # printed just before the call announces itself
+            self._eval_workers[process] = (
+                int(line.value),
+                (event.source, event.line),
+            )  # printed just before the call announces itself
             return
         record = self._current.get(process)
         if line.kind in _OPENING:
             record = self._opened(event, record)
         elif record is None:
-            if line.kind in _CLOSING and line.kind is Kind.GENERATE_FINISHED and process not in self._current:
+            if line.kind is Kind.GENERATE_FINISHED:
                 return
             record = self._begin(event, truncated=True)
         elif self._starts_again(record, line, process):
@@ -181,7 +182,7 @@ class Reconstructor:
         elif self._belongs_to_previous(record, line):
             record = self._previous(process, record)
         self._note_bounds(record, event, line)
-        record.eval_workers = self._eval_workers.get(process)
+        record.eval_workers, record.eval_workers_at = self._eval_workers.get(process, (None, None))
         record.feed(event, line, self._order)
 
     def _opened(self, event: Event, record: Record | None) -> Record:
@@ -234,7 +235,7 @@ class Reconstructor:
             if record.started is None:
                 record.started, record.started_at = event.when, place
         if line.kind in _CLOSING:
-            if record.ended is None or line.kind is Kind.BATCH_TRIMMED:
+            if record.ended is None or line.kind is not Kind.GENERATE_FINISHED:
                 record.ended, record.ended_at = event.when, place
             self._closed.add(record.process)
 

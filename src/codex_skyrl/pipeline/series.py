@@ -1,6 +1,7 @@
 """Small pure functions over moments: step-wise depth curves, their means, and the consumption rate."""
 
 from collections.abc import Iterable, Sequence
+from math import exp
 
 
 def depth_curve(changes: Iterable[tuple[int, float, int]], start: int = 0) -> list[tuple[float, int]]:
@@ -66,7 +67,9 @@ def mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def open_seconds(starts: Iterable[tuple[int, float, int]], ends: Iterable[tuple[int, float, int]], closed: bool) -> float:
+def open_seconds(
+    starts: Iterable[tuple[int, float, int]], ends: Iterable[tuple[int, float, int]], closed: bool
+) -> float:
     """Total seconds between starts and ends that carry no ids: the area under (starts so far - ends so far).
 
     Some starts never end (a turn without a reply). With `closed` (nothing is open after the last change) their
@@ -82,18 +85,21 @@ def open_seconds(starts: Iterable[tuple[int, float, int]], ends: Iterable[tuple[
     for i in range(len(curve) - 1, -1, -1):
         floor = min(floor, curve[i][1] + lift)
         floors[i] = floor
-    return sum(
-        (depth + lift - floors[i]) * (curve[i + 1][0] - time) for i, (time, depth) in enumerate(curve[:-1])
-    )
+    return sum((depth + lift - floors[i]) * (curve[i + 1][0] - time) for i, (time, depth) in enumerate(curve[:-1]))
 
 
-def dispersion(times: Sequence[float], window_s: float) -> float | None:
-    """Variance over mean of counts in windows: about 1 for independent arrivals, large when they come in bursts."""
-    if len(times) < 50 or window_s <= 0:
+def lulls(times: Sequence[float], window_s: float) -> float | None:
+    """How much more often nothing happens in a window than chance would leave empty; 0 for independent arrivals.
+
+    Share of empty windows minus exp(-mean count), over the middle 80 % of the arrivals. Near 1 when they all come
+    together and then none for long. None for fewer than 50 arrivals.
+    """
+    n = len(times)
+    if n < 50 or window_s <= 0:
         return None
-    begin = min(times)
-    counts = [0] * (int((max(times) - begin) / window_s) + 1)
-    for time in times:
-        counts[int((time - begin) / window_s)] += 1
-    average = len(times) / len(counts)
-    return sum((c - average) ** 2 for c in counts) / len(counts) / average
+    middle = sorted(times)[n // 10 : n * 9 // 10]
+    counts = [0] * (int((middle[-1] - middle[0]) / window_s) + 1)
+    for time in middle:
+        counts[int((time - middle[0]) / window_s)] += 1
+    empty = sum(1 for c in counts if c == 0) / len(counts)
+    return empty - exp(-len(middle) / len(counts))

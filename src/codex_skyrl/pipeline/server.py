@@ -6,6 +6,7 @@ over time weigh each line by the time until the next one, at most a few typical 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isnan
 
 from codex_skyrl.pipeline import series
@@ -61,7 +62,7 @@ def server_of(log: LlmSeries, begin: float, end: float) -> Server | None:
         return None
     decode = [i for i in picked if log.decode[i]] or picked
     times = [log.times[i] for i in picked]
-    gaps = [b - a for a, b in zip(times, times[1:], strict=False) if b > a]
+    gaps = [b - a for a, b in pairwise(times) if b > a]
     typical = series.quantile(sorted(gaps), 0.5) if gaps else 10.0
     most = max(_GAPS_COVERED * typical, 3.0)
     weights = [min(b - a, most) for a, b in zip(times, [*times[1:], end], strict=True)]

@@ -11,9 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 Stage = Literal["init", "run", "eval"]
 STAGES: tuple[Stage, ...] = ("init", "run", "eval")
 
-Bottleneck = Literal[
-    "init", "run", "eval", "saturated", "sync", "supply", "straggler", "trainer", "healthy", "unknown"
-]
+Bottleneck = Literal["init", "run", "eval", "saturated", "sync", "supply", "straggler", "trainer", "healthy", "unknown"]
 Cause = Literal[
     "image_pull", "cache_miss", "container_start", "sandbox_errors",
     "llm_saturated", "kv_cache_full", "llm_routing", "llm_stall", "env_slow", "max_iterations",

@@ -32,9 +32,7 @@ def model_section(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     yield paragraph(phrases.tally(report, lang))
     yield paragraph(phrases.labelled(words.SUMMARY_UNCHECKED, report.summary, lang))
     for answer in report.answers:
-        yield paragraph(
-            f"\n  {answer.question}. {words.QUESTIONS[answer.question].to(lang)}", "bold", indent=0
-        )
+        yield paragraph(f"\n  {answer.question}. {words.QUESTIONS[answer.question].to(lang)}", "bold", indent=0)
         for claim in answer.claims:
             yield from _claim(claim, lang)
     if report.experiment is not None:

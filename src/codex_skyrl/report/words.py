@@ -80,7 +80,7 @@ BOTTLENECKS: Mapping[Bottleneck, Text] = {
     "sync": Text("no overlap (sync)", "各阶段无法重叠（sync）"),
     "supply": Text("too little work (supply)", "供给不足（supply）"),
     "straggler": Text("the tail (straggler)", "step 的长尾（straggler）"),
-    "trainer": Text("training, not the rollout", "训练侧，不在 rollout"),
+    "trainer": Text("training, not rollout", "训练侧，不在 rollout"),
     "healthy": Text("none, the rollout is healthy", "无，rollout 状态正常"),
     "unknown": Text("not decided by this evidence", "现有证据不足以判定"),
 }

@@ -8,7 +8,7 @@
 Neither raises on any text: what it does not understand is None (a line) or skipped (a table).
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from codex_skyrl.logs.event import Body
 
@@ -40,3 +40,12 @@ class Row(NamedTuple):
     line: int
     body: Body
     stamp: Stamp | None
+
+
+class LineFormat(Protocol):
+    """A module that understands single lines."""
+
+    @property
+    def HINTS(self) -> tuple[str, ...]: ...
+
+    def parse(self, text: str) -> Parsed | None: ...

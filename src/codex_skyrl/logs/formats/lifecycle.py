@@ -70,6 +70,7 @@ _RULES: dict[str, list[tuple[Kind, re.Pattern[str]]]] = {
             rf"Waiting for {_NUM} (?P<x>\(init: \d+, run: \d+, eval: \d+\)) remaining tasks to complete",
         )
     ],
+    "Timeout": [_rule(Kind.STEP_TIMED_OUT, rf"Timeout reached: {_NUM} tasks did not finish within (?P<x>\d+ ?s)")],
     "Trimmed": [_rule(Kind.BATCH_TRIMMED, rf"Trimmed \S+ of samples in the batch of size {_NUM}$")],
     "Total": [_rule(Kind.BATCH_ANNOUNCED, rf"Total instances: {_NUM}$")],
     "max": [_rule(Kind.EVAL_WORKERS, rf"max eval parallel agents: +{_NUM}$")],

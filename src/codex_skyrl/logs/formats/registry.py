@@ -15,6 +15,7 @@ from codex_skyrl.logs.event import (
     StepMetrics,
 )
 from codex_skyrl.logs.formats import (
+    LineFormat,
     Parsed,
     containers,
     depth,
@@ -29,8 +30,7 @@ from codex_skyrl.logs.formats import (
     vllm,
 )
 
-_LINE_FORMATS = (lifecycle, sglang, verl, depth, vllm, sandbox_server, skyrl_agent, containers)
-_TABLE_FORMATS = (gpu, kubernetes)
+_LINE_FORMATS: tuple[LineFormat, ...] = (lifecycle, sglang, verl, depth, vllm, sandbox_server, skyrl_agent, containers)
 Table = gpu.Table | kubernetes.Table
 
 HINT = re.compile("|".join(re.escape(h) for h in sorted({h for m in _LINE_FORMATS for h in m.HINTS})))
@@ -78,7 +78,6 @@ def parse_record(text: str) -> Parsed | None:
 
 def table_for(head: str) -> Table | None:
     """A reader for a file that is one table from its first line, or None for a file of log lines."""
-    for module in _TABLE_FORMATS:
-        if module.sniff(head):
-            return module.Table()
-    return None
+    if gpu.sniff(head):
+        return gpu.Table()
+    return kubernetes.Table() if kubernetes.sniff(head) else None

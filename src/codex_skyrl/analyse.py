@@ -1,0 +1,116 @@
+"""The offline path from paths to a diagnosis: find, read, assemble, judge, quote. Each step lives in its own room.
+
+The only place that puts rooms together; the CLI and later engines start here.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codex_skyrl.checkout.launch import Knobs, read_launch_scripts
+from codex_skyrl.context.redact import redact
+from codex_skyrl.diagnosis.diagnose import diagnose
+from codex_skyrl.diagnosis.facts import case_of
+from codex_skyrl.errors import InputError
+from codex_skyrl.logs.discover import Found, Source, find
+from codex_skyrl.logs.event import Event
+from codex_skyrl.logs.quote import quotes
+from codex_skyrl.logs.scan import FileReport, Scanner
+from codex_skyrl.pipeline.assemble import assemble
+from codex_skyrl.pipeline.run import Gathered, Reconstructor, Run
+from codex_skyrl.pipeline.trajectory import Place
+from codex_skyrl.report.inputs import input_of
+from codex_skyrl.report.model import Diagnosis
+from codex_skyrl.text import Lang
+
+_EVENTS_A_REPORT = 2_000
+Progress = Callable[[Source, int], None]  # the source being read, and bytes of it read so far
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read: the run, a report per file, settings, and where each shown source lies on disk."""
+
+    run: Run
+    files: tuple[FileReport, ...]
+    knobs: Knobs
+    found: Found
+    on_disk: Mapping[str, Path]
+
+
+def read(arguments: Iterable[str], here: Path, ray_root: Path | None, progress: Progress | None = None) -> Read:
+    """Find and read everything the arguments name.
+
+    Raises:
+        InputError: when nothing is found, or a file cannot be opened.
+    """
+    found = find(arguments, here, ray_root)
+    gathered: list[Gathered] = []
+    files: list[FileReport] = []
+    on_disk: dict[str, Path] = {}
+    for source in found.sources:
+        names = [_name(source, path) for path in source.paths]
+        on_disk.update(zip(names, source.paths, strict=True))
+        scanner = Scanner(list(source.paths), names)
+        gathered.append(_gather(source, scanner, progress))
+        files += scanner.reports
+    scripts = {path: _shown(path, here) for path, _ in found.left if path.suffix == ".sh"}
+    knobs = read_launch_scripts(scripts, scripts)
+    on_disk.update({name: path for path, name in scripts.items()})
+    return Read(assemble(gathered), tuple(files), knobs, found, on_disk)
+
+
+def total_bytes(arguments: Iterable[str], here: Path, ray_root: Path | None) -> int:
+    """Bytes on disk that `read` will go through."""
+    return sum(source.size for source in find(arguments, here, ray_root).sources)
+
+
+def analyse(material: Read, lang: Lang) -> Diagnosis:
+    """The offline diagnosis of what was read."""
+    case = case_of(material.run, material.knobs)
+    inputs = [input_of(report, lang) for report in material.files]
+    return diagnose(case, inputs, lang, lambda places: _quoted(places, material.on_disk))
+
+
+def _gather(source: Source, scanner: Scanner, progress: Progress | None) -> Gathered:
+    builder = Reconstructor(source.name)
+    try:
+        for number, event in enumerate(scanner.events()):
+            builder.feed(event)
+            if progress is not None and number % _EVENTS_A_REPORT == 0:
+                progress(source, sum(r.reading.bytes for r in scanner.reports))
+    except OSError as error:
+        raise InputError(
+            f"cannot be read: {error.strerror or error}.", where=source.name, fix="Check its permissions."
+        ) from error
+    if progress is not None:
+        progress(source, source.size)
+    builder.out.shift_s = scanner.clock.shift_s
+    return builder.out
+
+
+def _quoted(places: set[Place], on_disk: Mapping[str, Path]) -> dict[Place, str]:
+    return {place: redact(text) for place, text in quotes(places, on_disk).items()}
+
+
+def _name(source: Source, path: Path) -> str:
+    """A rotated member is shown beside its set's name."""
+    return source.name if path == source.paths[-1] else str(Path(source.name).with_name(path.name))
+
+
+def _shown(path: Path, here: Path) -> str:
+    try:
+        return str(path.relative_to(here.resolve()))
+    except ValueError:
+        return str(path)
+
+
+def events_of(arguments: Sequence[str], here: Path, ray_root: Path | None) -> Iterable[tuple[Scanner, Iterable[Event]]]:
+    """Each source's scanner with its events, for listing what is understood.
+
+    Raises:
+        InputError: when nothing is found.
+    """
+    for source in find(arguments, here, ray_root).sources:
+        scanner = Scanner(list(source.paths), [_name(source, path) for path in source.paths])
+        yield scanner, scanner.events()

@@ -1,0 +1,81 @@
+"""`codex-skyrl diagnose`: logs in, verdict with evidence out."""
+
+import os
+import sys
+from io import StringIO
+from pathlib import Path
+from typing import Literal
+
+import click
+from rich.console import Console
+
+from codex_skyrl.cli import options
+from codex_skyrl.cli.console import WIDTH_WITHOUT_TERMINAL, consoles, resolve_lang
+from codex_skyrl.report.model import Diagnosis
+from codex_skyrl.text import Lang, Text
+
+Engine = Literal["auto", "offline", "api"]
+
+_NO_MODEL = Text(
+    "No model was asked: {why}. The verdict does not need one.",
+    "未询问模型：{why}。结论不依赖模型。",
+)
+
+
+@click.command()
+@options.paths
+@click.option("--engine", type=click.Choice(["auto", "offline", "api"]), default="auto",
+              help="api: also ask a model; auto: do so when one is configured and its key is set.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, writable=True), help="Write the report to a file.")
+@options.lang
+@options.quiet
+@click.option("--base-url", help="Model API; default: CODEX_SKYRL_BASE_URL, else the Codex configuration.")
+@click.option("--model", help="Model id; default: CODEX_SKYRL_MODEL, else the Codex configuration.")
+@click.option("--wire-api", type=click.Choice(["auto", "responses", "chat"]), default=None)
+@click.option("--env-key", help="Environment variable that holds the key (default TAOTOKEN_API_KEY).")
+def diagnose(
+    paths: tuple[str, ...], engine: Engine, form: str, output: str | None, lang: Lang | None, quiet: bool,
+    base_url: str | None, model: str | None, wire_api: str | None, env_key: str | None,
+) -> None:  # fmt: skip
+    """Find the bottleneck stage of a SkyRL-v0 rollout.
+
+    PATH: log files, folders or globs. Without any: logs/, outputs/, wandb/*/files/output.log below the current
+    folder, else the current Ray session. Launch scripts in a named folder are read for worker counts.
+    """
+    from codex_skyrl.analyse import analyse, read, total_bytes
+    from codex_skyrl.cli.progress import reading
+
+    env = os.environ
+    chosen = resolve_lang(lang, env)
+    show = consoles(env, sys.stdout, sys.stderr, quiet=quiet)
+    here, ray = Path.cwd(), options.ray_root()
+    with reading(show.talk, total_bytes(paths, here, ray)) as progress:
+        material = read(paths, here, ray, progress)
+    diagnosis = analyse(material, chosen)
+    if engine != "offline":
+        from codex_skyrl.cli.model import ask_model
+
+        diagnosis = ask_model(diagnosis, engine, show, (base_url, model, wire_api, env_key))
+    _write(diagnosis, form, output, show.out)
+
+
+def _write(diagnosis: Diagnosis, form: str, output: str | None, console: Console) -> None:
+    from codex_skyrl.report.markdown import to_markdown
+    from codex_skyrl.report.terminal import render
+
+    if form == "text" and output is None:
+        render(diagnosis, console)
+        return
+    if form == "json":
+        text = diagnosis.model_dump_json(by_alias=True, indent=2) + "\n"
+    elif form == "markdown":
+        text = to_markdown(diagnosis)
+    else:
+        sheet = StringIO()
+        render(diagnosis, Console(file=sheet, width=WIDTH_WITHOUT_TERMINAL, markup=False, highlight=False))
+        text = sheet.getvalue()
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        Path(output).write_text(text, encoding="utf-8")

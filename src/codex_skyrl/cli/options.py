@@ -1,0 +1,23 @@
+"""Options and arguments that several commands share, and where they look by default."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+paths: Decorator = click.argument("paths", nargs=-1, metavar="[PATH]...")
+lang: Decorator = click.option(
+    "--lang", type=click.Choice(["en", "zh"]), default=None, help="Language; default: the locale's."
+)
+quiet: Decorator = click.option("-q", "--quiet", is_flag=True, help="No progress and no hints on stderr.")
+
+
+def ray_root() -> Path:
+    """Ray's current session folder of this machine (RAY_TMPDIR honoured)."""
+    base = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
+    return Path(base) / "ray" / "session_latest" / "logs"

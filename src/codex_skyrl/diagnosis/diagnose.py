@@ -1,0 +1,113 @@
+"""Puts a diagnosis together: decision, matrix, naive reading, figures, experiments, what is missing.
+
+Pure: takes facts, gives the report's data. Quotes of cited lines are filled in by whoever can read files.
+"""
+
+from collections.abc import Callable, Sequence
+
+from codex_skyrl import __version__
+from codex_skyrl.diagnosis.experiments import trial_of
+from codex_skyrl.diagnosis.facts import Case, StepFacts
+from codex_skyrl.diagnosis.finding import Finding
+from codex_skyrl.diagnosis.ledger import Ledger
+from codex_skyrl.diagnosis.matrix import rows_of
+from codex_skyrl.diagnosis.missing import needs_of
+from codex_skyrl.diagnosis.naive import naive_of
+from codex_skyrl.diagnosis.totals import queues_of, stages_of
+from codex_skyrl.diagnosis.verdict import Decision, Judged, decide
+from codex_skyrl.pipeline.trajectory import Place
+from codex_skyrl.report.model import (
+    Diagnosis,
+    Experiment,
+    Input,
+    MatrixRow,
+    Missing,
+    OtherFinding,
+    Queues,
+    Step,
+    Tool,
+    Verdict,
+)
+from codex_skyrl.text import Lang
+
+Quoter = Callable[[set[Place]], dict[Place, str]]
+
+
+def diagnose(case: Case, inputs: Sequence[Input], lang: Lang, quote: Quoter) -> Diagnosis:
+    """The whole offline diagnosis. `quote` returns the text of the cited lines."""
+    decision, ledger = decide(case), Ledger(lang)
+    pipelines = [p for s in case.steps for p in s.pipelines]
+    queues = queues_of(pipelines)
+    verdict = _verdict(decision, case, queues, ledger, lang)
+    matrix = [MatrixRow(row=r.name, matched=r.matched, evidence=ledger.ids(r.cites)) for r in rows_of(case.steps)]
+    return Diagnosis(
+        tool=Tool(version=__version__),
+        engine="offline",
+        lang=lang,
+        inputs=list(inputs),
+        verdict=verdict,
+        steps=[_step(j) for j in decision.judged],
+        queues=queues,
+        pipelines=[p.shown for p in pipelines],
+        stages=stages_of(case.steps),
+        matrix=matrix,
+        experiments=_experiments(case, decision.finding, lang),
+        evidence=ledger.evidence(quote(ledger.places)),
+        missing=[Missing(what=what.to(lang), how=how) for what, how in needs_of(case, decision.finding)],
+    )
+
+
+def _verdict(decision: Decision, case: Case, queues: Queues, ledger: Ledger, lang: Lang) -> Verdict:
+    finding = decision.finding
+    own = ledger.ids(finding.cites)
+    return Verdict(
+        bottleneck=finding.bottleneck,
+        cause=finding.cause,
+        confidence=finding.confidence,
+        summary=finding.summary.to(lang),
+        naive=naive_of(queues, case.steps, finding).to(lang),
+        evidence=own,
+        also=[_other(other, ledger, lang) for other in decision.also],
+    )
+
+
+def _other(finding: Finding, ledger: Ledger, lang: Lang) -> OtherFinding:
+    return OtherFinding(
+        bottleneck=finding.bottleneck,
+        cause=finding.cause,
+        summary=finding.summary.to(lang),
+        evidence=ledger.ids(finding.cites),
+    )
+
+
+def _step(judged: Judged) -> Step:
+    step = judged.step
+    return Step(
+        step=step.number,
+        makespan_s=None if step.makespan_s is None else round(step.makespan_s, 2),
+        bounds_s=_bounds(step),
+        trajectories=step.size,
+        failed=step.failed,
+        bottleneck=judged.main.bottleneck if judged.main else "unknown",
+    )
+
+
+def _bounds(step: StepFacts) -> tuple[float, float] | None:
+    """Stamps are whole seconds. A step that begins before the input is at least what was seen, at most `gen`."""
+    if step.makespan_s is not None:
+        return round(max(0.0, step.makespan_s - 1.0), 2), round(step.makespan_s + 1.0, 2)
+    gen = step.metrics.get("timing_s/gen") if step.metrics else None
+    if gen is not None and gen >= step.observed_s:
+        return round(step.observed_s, 2), round(gen, 2)
+    return None
+
+
+def _experiments(case: Case, finding: Finding, lang: Lang) -> list[Experiment]:
+    trial = trial_of(case, finding)
+    if trial is None:
+        return []
+    return [
+        Experiment.model_validate(
+            {"knob": trial.knob, "from": trial.before, "to": trial.after, "how": trial.how.to(lang)}
+        )
+    ]

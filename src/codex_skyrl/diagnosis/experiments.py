@@ -1,0 +1,191 @@
+"""One minimal experiment for each cause: one knob, from -> to, and where it is set. Predictions are made elsewhere."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from codex_skyrl.diagnosis.facts import Case
+from codex_skyrl.diagnosis.finding import Finding
+from codex_skyrl.report.model import Cause
+from codex_skyrl.text import Text
+
+_ROLLOUT = "actor_rollout_ref.rollout."
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What to change; `knob` is a configuration key or names what no key of SkyRL-v0 sets."""
+
+    knob: str
+    before: str | float | None
+    after: str | float | None
+    how: Text
+
+
+def trial_of(case: Case, verdict: Finding) -> Trial | None:
+    """The experiment that tests the verdict; None when there is nothing to fix or nothing is known."""
+    make = _TRIALS.get(verdict.cause)
+    return make(case) if make is not None else None
+
+
+def _setting(name: str, change: Callable[[int], int], advice: Text) -> Callable[[Case], Trial]:
+    def make(case: Case) -> Trial:
+        knob = case.knobs.rollout(name)
+        now = knob.number if knob is not None else None
+        place = f" ({knob.source}:{knob.line})" if knob is not None else ""
+        return Trial(
+            _ROLLOUT + name,
+            now,
+            change(now) if now is not None and now > 0 else None,
+            Text(advice.en + place, advice.zh + place),
+        )
+
+    return make
+
+
+def _fixed(knob: str, before: str, after: str, how: Text) -> Callable[[Case], Trial]:
+    return lambda case: Trial(knob, before, after, how)
+
+
+def _eval_workers(case: Case) -> Trial:
+    now = case.steps[-1].stages["eval"].workers if case.steps else None
+    knob = case.knobs.rollout("max_eval_parallel_agents")
+    place = f" ({knob.source}:{knob.line})" if knob is not None else ""
+    total = knob.number if knob is not None and knob.number and knob.number > 0 else now
+    return Trial(
+        _ROLLOUT + "max_eval_parallel_agents",
+        total,
+        2 * total if total else None,
+        Text(f"double the eval workers, nothing else{place}", f"只把 eval worker 加倍，其余不动{place}"),
+    )
+
+
+_PREPULL = _fixed(
+    "image_cache",
+    "as it is",
+    "all_hit",
+    Text(
+        "pull this batch's images on every node before the step (or through a pull-through mirror), change nothing else",
+        "在 step 之前把本 batch 的镜像预拉到每个节点（或走镜像代理），其余不动",
+    ),
+)
+
+_TRIALS: dict[Cause, Callable[[Case], Trial]] = {
+    "image_pull": _PREPULL,
+    "cache_miss": _PREPULL,
+    "container_start": _setting(
+        "max_parallel_agents",
+        lambda n: max(1, n // 2),
+        Text(
+            "halve the parallel starts to see whether each start gets quicker (the container runtime is overloaded)",
+            "把并行启动数减半，看单次启动是否变快（容器运行时过载）",
+        ),
+    ),
+    "sandbox_errors": _setting(
+        "max_parallel_agents",
+        lambda n: max(1, n // 2),
+        Text(
+            "halve the parallel starts and compare the error rate; mend the server's error before anything else",
+            "把并行启动数减半并比较错误率；先修好服务端的报错",
+        ),
+    ),
+    "llm_saturated": _fixed(
+        "llm_capacity",
+        "as it is",
+        "x2",
+        Text(
+            "give the LLM server twice the throughput (another replica, or fewer tokens per turn); more agents will not help",
+            "把 LLM 服务吞吐加倍（加副本，或减少每轮 token）；增加 agent 没有用",
+        ),
+    ),
+    "kv_cache_full": _setting(
+        "max_parallel_agents",
+        lambda n: max(1, n * 3 // 4),
+        Text("run fewer agents at once so that the cache holds them all", "减少同时运行的 agent，使 KV cache 装得下"),
+    ),
+    "llm_routing": _fixed(
+        "llm_routing",
+        "as it is",
+        "least loaded",
+        Text(
+            "spread requests over the replicas (random among the least loaded)",
+            "把请求分散到各副本（在最空闲者中随机）",
+        ),
+    ),
+    "env_slow": _setting(
+        "max_parallel_agents",
+        lambda n: 2 * n,
+        Text(
+            "double the agents: the model is mostly idle while environments work (watch the sandboxes' nodes)",
+            "把 agent 数加倍：环境在忙时模型大多空闲（注意沙箱节点的负载）",
+        ),
+    ),
+    "max_iterations": _setting(
+        "max_iterations",
+        lambda n: max(1, n * 3 // 4),
+        Text(
+            "lower the cap on turns by a quarter and compare rewards as well as time",
+            "把轮数上限降低四分之一，同时比较奖励和时间",
+        ),
+    ),
+    "few_workers": _eval_workers,
+    "test_time": _eval_workers,
+    "eval_timeout": _fixed(
+        "eval_timeout_s",
+        "as it is",
+        "half",
+        Text(
+            "halve the evaluation's time limit; failing cases then end sooner", "把评测超时减半，失败的用例会更早结束"
+        ),
+    ),
+    "eval_poll": _fixed(
+        "eval_poll_s",
+        "30",
+        "2",
+        Text("look for the end of the tests every 2 s instead of 30 s", "把测试结果轮询间隔从 30 秒改为 2 秒"),
+    ),
+    "thread_cap": _fixed(
+        "thread_pool",
+        "32",
+        "128",
+        Text("give the event loop a default executor of 128 threads", "给事件循环设置 128 线程的默认执行器"),
+    ),
+    "blocked_loop": _fixed(
+        "async_stop",
+        "off",
+        "on",
+        Text("stop sandboxes in a thread instead of on the event loop", "在线程中停止沙箱，不在事件循环上阻塞"),
+    ),
+    "barrier": _fixed(
+        "turn_barrier",
+        "on",
+        "off",
+        Text(
+            "let each agent start its next turn when its own environment is done", "每个 agent 的环境一完成就开始下一轮"
+        ),
+    ),
+    "llm_wakeup": _fixed(
+        "llm_wakeup_s",
+        "4",
+        "0",
+        Text(
+            "wake the waiter when the reply is there (call the engine from its own event loop)",
+            "回复到达时立即唤醒等待方（在引擎自己的事件循环里调用）",
+        ),
+    ),
+    "hang": _fixed(
+        "sandbox_errors",
+        "as they are",
+        "off",
+        Text("mend the failing starts; the hang goes with them", "修复启动失败，卡死随之消失"),
+    ),
+    "small_batch": _setting(
+        "max_parallel_agents",
+        lambda n: max(1, n // 2),
+        Text("halve the agents, or double data.train_batch_size", "把 agent 数减半，或把 data.train_batch_size 加倍"),
+    ),
+    "straggler": _setting(
+        "max_iterations",
+        lambda n: max(1, n * 3 // 4),
+        Text("lower the cap on turns by a quarter: only the tail gets shorter", "把轮数上限降低四分之一：只有长尾变短"),
+    ),
+}

@@ -1,0 +1,52 @@
+"""Numbers the evidence: the same place and statement gets one id (E1, E2, ...), in the order of first use."""
+
+from collections.abc import Iterable
+
+from codex_skyrl.diagnosis.finding import Cite
+from codex_skyrl.pipeline.trajectory import Place
+from codex_skyrl.report.model import Evidence
+from codex_skyrl.text import Lang
+
+COMPUTED = "computed"  # source of a figure that stands in no single line
+
+
+class Ledger:
+    """Grows while a report is put together."""
+
+    def __init__(self, lang: Lang) -> None:
+        self._lang = lang
+        self._ids: dict[tuple[Place | None, str], str] = {}
+        self._cites: list[Cite] = []
+
+    def ids(self, cites: Iterable[Cite]) -> list[str]:
+        """The ids of these cites, new ones where needed, each once."""
+        return list(dict.fromkeys(self._id(cite) for cite in cites))
+
+    def _id(self, cite: Cite) -> str:
+        key = (cite.place, cite.says.en)
+        found = self._ids.get(key)
+        if found is None:
+            self._cites.append(cite)
+            found = self._ids[key] = f"E{len(self._cites)}"
+        return found
+
+    @property
+    def places(self) -> set[Place]:
+        """Every place whose text is wanted."""
+        return {c.place for c in self._cites if c.place is not None}
+
+    def evidence(self, quotes: dict[Place, str]) -> list[Evidence]:
+        """All evidence with the quoted text of its place ("" where it could not be read again)."""
+        return [self._evidence(number, cite, quotes) for number, cite in enumerate(self._cites, 1)]
+
+    def _evidence(self, number: int, cite: Cite, quotes: dict[Place, str]) -> Evidence:
+        source, line = cite.place if cite.place is not None else (COMPUTED, None)
+        return Evidence(
+            id=f"E{number}",
+            kind=cite.kind,
+            source=source,
+            line_start=line,
+            line_end=(cite.line_end or line) if line is not None else None,
+            quote=quotes.get(cite.place, "") if cite.place is not None else "",
+            says=cite.says.to(self._lang),
+        )
