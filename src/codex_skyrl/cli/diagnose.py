@@ -12,14 +12,10 @@ from rich.console import Console
 from codex_skyrl.cli import options
 from codex_skyrl.cli.console import WIDTH_WITHOUT_TERMINAL, consoles, resolve_lang
 from codex_skyrl.report.model import Diagnosis
-from codex_skyrl.text import Lang, Text
+from codex_skyrl.text import Lang
 
 Engine = Literal["auto", "offline", "api"]
-
-_NO_MODEL = Text(
-    "No model was asked: {why}. The verdict does not need one.",
-    "未询问模型：{why}。结论不依赖模型。",
-)
+Wire = Literal["auto", "responses", "chat"]
 
 
 @click.command()
@@ -36,7 +32,7 @@ _NO_MODEL = Text(
 @click.option("--env-key", help="Environment variable that holds the key (default TAOTOKEN_API_KEY).")
 def diagnose(
     paths: tuple[str, ...], engine: Engine, form: str, output: str | None, lang: Lang | None, quiet: bool,
-    base_url: str | None, model: str | None, wire_api: str | None, env_key: str | None,
+    base_url: str | None, model: str | None, wire_api: Wire | None, env_key: str | None,
 ) -> None:  # fmt: skip
     """Find the bottleneck stage of a SkyRL-v0 rollout.
 
@@ -55,8 +51,9 @@ def diagnose(
     diagnosis = analyse(material, chosen)
     if engine != "offline":
         from codex_skyrl.cli.model import ask_model
+        from codex_skyrl.llm.provider import Wanted
 
-        diagnosis = ask_model(diagnosis, engine, show, (base_url, model, wire_api, env_key))
+        diagnosis = ask_model(diagnosis, engine, show, Wanted(base_url, model, wire_api, env_key))
     _write(diagnosis, form, output, show.out)
 
 

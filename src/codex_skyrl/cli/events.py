@@ -3,15 +3,13 @@
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from codex_skyrl.cli import options
-from codex_skyrl.logs.event import Event, Lifecycle
-from codex_skyrl.logs.scan import FileReport, Scanner
+from codex_skyrl.logs.event import Event, Lifecycle, moment_text
 from codex_skyrl.text import Lang
 
 
@@ -32,38 +30,29 @@ def events(paths: tuple[str, ...], form: str, lang: Lang | None) -> None:
     show = consoles(env, sys.stdout, sys.stderr)
     for scanner, found in events_of(paths, Path.cwd(), options.ray_root()):
         if form == "jsonl":
-            for line in _json_lines(found):
-                click.echo(line)
+            for event in found:
+                click.echo(json.dumps(_record(event, scanner.clock.shift_s or 0.0), ensure_ascii=False))
             continue
         table = EventTable(chosen)
         for event in found:
             table.add(event)
-        show.out.print(table.view(_reports(scanner)), crop=False)
+        show.out.print(table.view(scanner.reports, scanner.clock.shift_s or 0.0), crop=False)
 
 
-def _reports(scanner: Scanner) -> list[FileReport]:
-    return scanner.reports
-
-
-def _json_lines(found: Iterable[Event]) -> Iterator[str]:
-    for event in found:
-        yield json.dumps(_record(event), ensure_ascii=False)
-
-
-def _record(event: Event) -> dict[str, object]:
-    """One event as data; an open end of its time interval is null."""
+def _record(event: Event, shift_s: float) -> dict[str, object]:
+    """One event as data; an open end of its time interval is left out."""
     body = event.body
-    ends = [None if abs(t) == float("inf") else round(t, 3) for t in event.when]
     kind = body.kind.value if isinstance(body, Lifecycle) else type(body).__name__.lower()
-    fields = asdict(body) if is_dataclass(body) else {}
+    fields = asdict(body)
     fields.pop("kind", None)
-    return {
+    record = {
         "source": event.source,
         "line": event.line,
         "process": event.process,
-        "earliest": ends[0],
-        "latest": ends[1],
+        "earliest": moment_text(event.when.earliest + shift_s),
+        "latest": moment_text(event.when.latest + shift_s),
         "count": event.count,
         "kind": kind,
-        **{k: v for k, v in fields.items() if v not in (None, "")},
+        **fields,
     }
+    return {name: value for name, value in record.items() if value not in (None, "")}

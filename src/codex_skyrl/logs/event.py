@@ -4,8 +4,11 @@ Nothing here knows how a line looks or what an event means for the pipeline.
 """
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import NamedTuple
+
+_FIRST_YEAR_S = 366 * 86400.0  # an axis without a date counts from 1970-01-01
 
 
 class Kind(StrEnum):
@@ -75,6 +78,14 @@ class When(NamedTuple):
         if lo == float("-inf"):
             return hi
         return lo if hi == float("inf") else (lo + hi) / 2
+
+
+def moment_text(moment: float) -> str | None:
+    """A moment for people: with its date when the axis is the calendar, else the time of day; None when it is open."""
+    if abs(moment) == float("inf"):
+        return None
+    stamp = datetime.fromtimestamp(moment, UTC)
+    return stamp.strftime("%Y-%m-%dT%H:%M:%S" if moment > _FIRST_YEAR_S else "%H:%M:%S")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,20 +5,18 @@ Collects counts only, so it stays small however long the source is.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from rich.console import Group, RenderableType
 
-from codex_skyrl.logs.event import Event, Lifecycle
+from codex_skyrl.logs.event import Event, Lifecycle, moment_text
 from codex_skyrl.logs.scan import FileReport
 from codex_skyrl.report.blocks import Grid
-from codex_skyrl.report.figures import count, size
+from codex_skyrl.report.figures import DASH, count, size
 from codex_skyrl.report.inputs import problems_of
 from codex_skyrl.report.prose import item, paragraph
 from codex_skyrl.report.tables import Align, Rows
 from codex_skyrl.text import Lang, Text
 
-_DAY_S = 86400.0
 _HEAD = (Text("Kind", "类型"), Text("Events", "事件数"), Text("First line", "首行"), Text("Last line", "末行"), Text("From", "起"), Text("To", "止"))  # fmt: skip
 _ALIGN: tuple[Align, ...] = ("left", "right", "right", "right", "left", "left")
 
@@ -50,18 +48,25 @@ class EventTable:
         if event.when.latest != float("inf"):
             kind.end = max(kind.end, event.when.latest)
 
-    def view(self, reports: Sequence[FileReport]) -> RenderableType:
-        """The table under a line for each file of the source."""
-        return Group(*self._blocks(reports))
+    def view(self, reports: Sequence[FileReport], shift_s: float = 0.0) -> RenderableType:
+        """The table under a line for each file of the source; `shift_s` puts its times on the calendar."""
+        return Group(*self._blocks(reports, shift_s))
 
-    def _blocks(self, reports: Sequence[FileReport]) -> Iterator[RenderableType]:
+    def _blocks(self, reports: Sequence[FileReport], shift_s: float) -> Iterator[RenderableType]:
         for report in reports:
             yield from self._file(report)
         if not self._kinds:
             return
         ordered = sorted(self._kinds.items(), key=lambda pair: pair[1].first_line)
         cells = tuple(
-            (name, count(k.events), str(k.first_line), str(k.last_line), clock(k.begin), clock(k.end))
+            (
+                name,
+                count(k.events),
+                str(k.first_line),
+                str(k.last_line),
+                moment_text(k.begin + shift_s) or DASH,
+                moment_text(k.end + shift_s) or DASH,
+            )
             for name, k in ordered
         )
         yield Grid(Rows(tuple(h.to(self._lang) for h in _HEAD), _ALIGN, cells))
@@ -79,11 +84,3 @@ class EventTable:
         yield paragraph(says.to(self._lang), "bold", indent=0)
         for problem in problems_of(report):
             yield item("!", problem.to(self._lang))
-
-
-def clock(moment: float) -> str:
-    """A moment of a source's axis as time of day, with the day when one is known; a dash when it is open."""
-    if abs(moment) == float("inf"):
-        return "–"
-    stamp = datetime.fromtimestamp(moment, UTC)
-    return stamp.strftime("%H:%M:%S" if moment < 366 * _DAY_S else "%Y-%m-%d %H:%M:%S")

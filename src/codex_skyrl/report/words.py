@@ -110,7 +110,7 @@ CAUSES: Mapping[Cause, Text] = {
     "straggler": Text("long trajectories", "少数轨迹特别长"),
     "slow_rank": Text("one slow rank", "个别 rank 偏慢"),
     "training_side": Text("training side", "训练侧"),
-    "mixed": Text("several at once", "多个原因叠加"),
+    "mixed": Text("mixed", "多个原因叠加"),
     "none": Text("none", "无"),
 }
 
