@@ -164,7 +164,7 @@ def test_silence_after_the_last_trajectory_is_a_hang(tmp_path: Path) -> None:
     (tmp_path / "gpu.csv").write_text(gpu_rows(story.end_s + 900, 60))
     found = diagnosis(tmp_path).verdict
     assert (found.bottleneck, found.cause) == ("sync", "hang")
-    assert "1 failed starts" in found.summary
+    assert "1 failed start left" in found.summary
 
 
 def test_the_end_of_the_log_alone_is_no_hang(tmp_path: Path) -> None:

@@ -230,6 +230,14 @@ def test_failures_are_one_clear_sentence(reply: Scripted, said: str) -> None:
     assert said in fails(reply)[0]
 
 
+def test_a_redirect_is_not_followed_with_the_key() -> None:
+    with gateway([chat(TEXT)]) as elsewhere:
+        away = Scripted(b"", 307, headers=(("Location", f"{elsewhere.base_url}/chat/completions"),))
+        message, _ = fails(away)
+        assert elsewhere.requests == []
+    assert "redirects" in message
+
+
 def test_a_closed_port_is_named() -> None:
     with gateway([chat(TEXT)]) as server:
         gone = server.base_url

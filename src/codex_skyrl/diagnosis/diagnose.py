@@ -82,10 +82,11 @@ def _other(finding: Finding, ledger: Ledger, lang: Lang) -> OtherFinding:
 
 def _step(judged: Judged) -> Step:
     step = judged.step
+    returned = judged.main is None or judged.main.cause != "hang" or all(p.end_stated for p in step.pipelines)
     return Step(
         step=step.number,
-        makespan_s=None if step.makespan_s is None else round(step.makespan_s, 2),
-        bounds_s=_bounds(step),
+        makespan_s=round(step.makespan_s, 2) if step.makespan_s is not None and returned else None,
+        bounds_s=_bounds(step) if returned else None,
         trajectories=step.size,
         failed=step.failed,
         bottleneck=judged.main.bottleneck if judged.main else "unknown",

@@ -10,7 +10,7 @@ from codex_skyrl.diagnosis.facts import Case, StepFacts
 from codex_skyrl.diagnosis.finding import Cite, Finding
 from codex_skyrl.diagnosis.rules import findings_of, without_steps
 from codex_skyrl.diagnosis.rules.cites import secs
-from codex_skyrl.report.model import Bottleneck, Cause
+from codex_skyrl.report.model import STAGES, Bottleneck, Cause
 from codex_skyrl.text import Text
 
 _RARE = 0.15  # of the time: a problem below this share does not outweigh healthy steps
@@ -86,7 +86,10 @@ def _summary(main: Finding, chosen: Sequence[Judged], judged: Sequence[Judged]) 
     every = len(chosen) == len(judged)
     since = not every and [j.step.number for j in judged[-len(chosen) :]] == numbers
     if every:
-        where = Text(f"All {len(judged)} steps agree. ", f"全部 {len(judged)} 个 step 结论一致。")
+        where = Text(
+            f"{'Both' if len(judged) == 2 else f'All {len(judged)}'} steps agree. ",
+            f"全部 {len(judged)} 个 step 结论一致。",
+        )
     elif since:
         where = Text(f"From step {numbers[0]} on. ", f"从 step {numbers[0]} 起。")
     else:
@@ -124,12 +127,16 @@ def _change(chosen: Sequence[Judged], judged: Sequence[Judged]) -> list[Cite]:
 
 
 def _also(finding: Finding, chosen: Sequence[Judged], decided: Sequence[Judged]) -> tuple[Finding, ...]:
-    """Other findings, those of the verdict's own steps first; one for each bottleneck and cause."""
+    """Other findings, those of the verdict's own steps first; one for each bottleneck and cause.
+
+    A stage that looks busy because of what the verdict names (a barrier, a tail, ...) is a symptom, not a finding.
+    """
     others: dict[tuple[str, str], Finding] = {}
     for j in [*chosen, *decided]:
         for other in j.findings:
             key = (other.bottleneck, other.cause)
-            if key != (finding.bottleneck, finding.cause) and other.bottleneck != "healthy":
+            symptom = j in chosen and finding.bottleneck not in STAGES and other.bottleneck in STAGES
+            if key != (finding.bottleneck, finding.cause) and other.bottleneck != "healthy" and not symptom:
                 others.setdefault(key, other)
     return tuple(others.values())[:4]
 

@@ -71,12 +71,18 @@ def ask(prompt: str, schema: type[Model], provider: Provider, key: Key, limits: 
     Raises:
         ModelError: when the API cannot be reached, refuses, or gives nothing that validates.
     """
-    from openai import OpenAI
+    from openai import DefaultHttpxClient, OpenAI
     from openai import Timeout as OpenAiTimeout
 
     limits = limits or Limits()
     timeout = OpenAiTimeout(limits.silence_s, connect=limits.connect_s)
-    client = OpenAI(api_key=key.value, base_url=provider.base_url, timeout=timeout, max_retries=limits.retries)
+    client = OpenAI(
+        api_key=key.value,
+        base_url=provider.base_url,
+        timeout=timeout,
+        max_retries=limits.retries,
+        http_client=DefaultHttpxClient(timeout=timeout, follow_redirects=False),  # the key goes to one host only
+    )
     wires = ("responses", "chat") if provider.wire == "auto" else (provider.wire,)
     notes: list[str] = []
     with client:

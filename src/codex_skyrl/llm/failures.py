@@ -41,4 +41,10 @@ def explain(error: Exception, provider: Provider) -> ModelError:
         return ModelError(f"the account's quota is used up: {said}", where=where, fix="Top it up, then try again.")
     if status == 429:
         return ModelError(f"the gateway limits the rate: {said}", where=where, fix="Wait a minute, then try again.")
+    if 300 <= status < 400:
+        return ModelError(
+            f"the gateway redirects (status {status}); the key is not sent along.",
+            where=where,
+            fix="Use the address it redirects to as base URL, if you trust it.",
+        )
     return ModelError(f"the gateway answers with status {status}: {said}", where=where)

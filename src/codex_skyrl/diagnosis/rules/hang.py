@@ -63,7 +63,7 @@ class Hang:
         spare = max(_short_of_work(p) for p in stuck)
         why = (
             Text(
-                f"{failed} failed starts left tasks waiting on empty queues",
+                f"{failed} failed start{'s' if failed != 1 else ''} left tasks waiting on empty queues",
                 f"{failed} 次启动失败使任务永远等在空队列上",
             )
             if failed

@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 
 START = 12 * 3600
+GAP_S = 100.0  # between two steps
 
 
 @dataclass(slots=True)
@@ -29,6 +30,15 @@ class Item:
     init_error: str | None = None
     eval_error: str | None = None
     moments: dict[str, float] = field(default_factory=dict)
+
+    def requests(self) -> Iterator[tuple[float, float]]:
+        """(begin, end) of each call of the model, once the item was played."""
+        now = self.moments["run_taken"] if "run_taken" in self.moments else None
+        for model, environment in self.turns:
+            if now is None:
+                return
+            yield now, now + model
+            now += model + environment
 
     @property
     def run_s(self) -> float:
@@ -128,15 +138,23 @@ def play(items: Iterable[Item], agents: int, evaluators: int) -> Story:
 
 
 def write_log(path: Path, *stories: Story, prefix: str = "", end_line: bool = True, extra: Iterable[str] = ()) -> Path:
-    """Write the steps one after the other, 100 s apart. `prefix` stands before every line (say, Ray's)."""
-    text: list[str] = []
-    offset = float(START)
-    for number, story in enumerate(stories, 1):
-        last = end_line or number < len(stories)
-        text += [f"{prefix}{line}" for line in _step(story, offset, last)]
-        offset += story.end_s + 100.0
-    path.write_text("\n".join([*text, *extra]) + "\n", encoding="utf-8")
+    """Write the steps one after the other, see `log_lines`."""
+    path.write_text(
+        "\n".join([*log_lines(*stories, prefix=prefix, end_line=end_line), *extra]) + "\n", encoding="utf-8"
+    )
     return path
+
+
+def log_lines(*stories: Story, prefix: str = "", end_line: bool = True) -> Iterator[str]:
+    """The steps' lines, `GAP_S` apart. `prefix` stands before every line (say, Ray's)."""
+    for number, (offset, story) in enumerate(zip(offsets(*stories), stories, strict=True), 1):
+        for line in _step(story, offset, end_line or number < len(stories)):
+            yield f"{prefix}{line}"
+
+
+def offsets(*stories: Story) -> list[float]:
+    """When each step begins, seconds since midnight."""
+    return [START + n * GAP_S + sum(s.end_s for s in stories[:n]) for n in range(len(stories))]
 
 
 def clock(seconds: float) -> str:
@@ -192,10 +210,11 @@ def _run(item: Item) -> Iterator[tuple[float, int, bool, str]]:
     yield at["run_taken"], 5, True, f"codeact.py:1245 - Running agent for instance {name}"
     now = at["run_taken"]
     for turn, (model, environment) in enumerate(item.turns, 1):
+        state = "[Agent Controller default] Setting agent(OnlineCodeActAgent) state from AgentState.{} to AgentState.{}"
         yield now, 6, False, f"instance id {name}, step {turn}"
-        yield now, 7, True, "loop.py:1 - turn begins"
+        yield now, 7, True, f"agent_controller.py:466 - {state.format('LOADING', 'RUNNING')}"
         yield now + model, 6, False, "Take action: <class 'list'>"
-        yield now + model, 7, True, "loop.py:2 - action begins"
+        yield now + model, 7, True, "agent_controller.py:209 - action is run in the sandbox"
         now += model + environment
     yield now, 8, True, "utils.py:277 - BEGIN Runtime Completion Fn"
     yield at["run_served"], 1, True, "utils.py:355 - END Runtime Completion Fn"
