@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
     if task not in TASKS:
         print(__doc__.strip())
         return 0 if task in ("", "-h", "--help") else 2
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 (the message is for older ones)
         print(f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}.", file=sys.stderr)
         return 2
     prepare()

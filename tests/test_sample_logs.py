@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from make_samples import SAMPLES, TRUTH, main
 from material import diagnosis, material
 

@@ -115,9 +115,10 @@ def _barrier() -> Story:
 
 
 def _healthy(seed: int) -> Story:
-    return play(
-        _items(20 + seed, lambda c: {"init_s": c.uniform(12, 24), "turns": ((6.0, 2.3),) * c.randint(8, 13)}), 4, 4
-    )
+    def one(chance: Random) -> dict[str, object]:
+        return {"init_s": chance.uniform(12, 24), "turns": ((6.0, 2.3),) * chance.randint(7, 11)}
+
+    return play(_items(20 + seed, one, trajectories=4), 4, 4)
 
 
 def _hang() -> Story:

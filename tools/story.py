@@ -33,7 +33,7 @@ class Item:
 
     def requests(self) -> Iterator[tuple[float, float]]:
         """(begin, end) of each call of the model, once the item was played."""
-        now = self.moments["run_taken"] if "run_taken" in self.moments else None
+        now = self.moments.get("run_taken")
         for model, environment in self.turns:
             if now is None:
                 return
