@@ -46,7 +46,7 @@ def diagnose(case: Case, inputs: Sequence[Input], lang: Lang, quote: Quoter) -> 
         lang=lang,
         inputs=list(inputs),
         verdict=verdict,
-        steps=[_step(j) for j in decision.judged],
+        steps=[_step(j, case.last_s) for j in decision.judged],
         queues=queues,
         pipelines=[p.shown for p in pipelines],
         stages=stages_of(case.steps),
@@ -80,21 +80,26 @@ def _other(finding: Finding, ledger: Ledger, lang: Lang) -> OtherFinding:
     )
 
 
-def _step(judged: Judged) -> Step:
+def _step(judged: Judged, last_s: float | None) -> Step:
     step = judged.step
-    returned = judged.main is None or judged.main.cause != "hang" or all(p.end_stated for p in step.pipelines)
+    hangs = judged.main is not None and judged.main.cause == "hang" and not all(p.end_stated for p in step.pipelines)
     return Step(
         step=step.number,
-        makespan_s=round(step.makespan_s, 2) if step.makespan_s is not None and returned else None,
-        bounds_s=_bounds(step) if returned else None,
+        makespan_s=None if step.makespan_s is None else round(step.makespan_s, 2),
+        bounds_s=_bounds(step, last_s if hangs else None),
         trajectories=step.size,
         failed=step.failed,
         bottleneck=judged.main.bottleneck if judged.main else "unknown",
     )
 
 
-def _bounds(step: StepFacts) -> tuple[float, float] | None:
-    """Stamps are whole seconds. A step that begins before the input is at least what was seen, at most `gen`."""
+def _bounds(step: StepFacts, silent_until_s: float | None) -> tuple[float, float] | None:
+    """Stamps are whole seconds. A step that begins before the input is at least what was seen, at most `gen`.
+
+    A step that hangs has done its work in `makespan_s` and has not returned by the end of the input.
+    """
+    if step.makespan_s is not None and silent_until_s is not None:
+        return round(max(0.0, step.makespan_s - 1.0), 2), round(silent_until_s - step.begin_s, 2)
     if step.makespan_s is not None:
         return round(max(0.0, step.makespan_s - 1.0), 2), round(step.makespan_s + 1.0, 2)
     gen = step.metrics.get("timing_s/gen") if step.metrics else None

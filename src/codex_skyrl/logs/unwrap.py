@@ -17,6 +17,7 @@ _REPEATED = re.compile(r" ?\[repeated (\d{1,9})x across cluster\](?: \(Ray dedup
 _RFC3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)([.,]\d{1,9})?(Z|[+-]\d\d:?\d\d)?(?: (?:stdout|stderr) ([FP]))? "
 )
+_BAR_END = re.compile(r"%\|[^|]*\|[^\[\]]*\[[^\]]*\](?! ?\[repeated )")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _TS = re.compile(rf"({'|'.join(_MONTHS)}) {{1,2}}(\d{{1,2}}) (\d\d):(\d\d):(\d\d)(?:\.\d+)? ")
 
@@ -123,7 +124,11 @@ def _redrawn(text: str) -> list[str]:
 
 
 def _glued(text: str) -> list[str]:
-    """Split where another process's prefix starts inside the line."""
+    """Split where another process's prefix starts inside the line, and after a bar that has text behind it."""
+    if "%|" in text:
+        bar = _BAR_END.search(text)
+        if bar and text[bar.end() :].strip():
+            return [text[: bar.end()], *_glued(text[bar.end() :].lstrip())]
     if text.count(" pid=") < 2:
         return [text]
     starts = [m.start() for m in _RAY.finditer(text)]

@@ -66,7 +66,10 @@ class Verdict(Strict):
 
 
 class Step(Strict):
-    """`makespan_s`: from the generate call's start to its last rank's end; `bounds_s` what the log leaves open."""
+    """`makespan_s`: from the generate call's start to its last rank's end; `bounds_s` what the log leaves open.
+
+    For a step that hangs: until its last work, and in `bounds_s` how long it had not returned by then.
+    """
 
     step: int
     makespan_s: float | None

@@ -30,11 +30,11 @@ _DRESSES = tuple(
         # loguru: 2025-11-01 12:00:00.123 | INFO     | module:function:12 - message
         rf"{_DATED} \| {_LEVEL} *\| [^|]{{0,200}}? - (?P<message>.*)",
         # stdlib and Ray: 2025-11-01 12:00:00,123 - name - INFO - message | 2025-... INFO file.py:12 -- message
-        rf"{_DATED}[ ,]*{_NAMED}\[?{_LEVEL}\]?:?[ \t]*(?:- |-- |\| )?(?P<message>.*)",
+        rf"{_DATED}[ ,\t]*{_NAMED}\[?{_LEVEL}\]?:?[ \t]*(?:- |-- |\| )?(?P<message>.*)",
         # uvicorn and basicConfig: ERROR:    message | INFO:name:message
         rf"{_LEVEL}:(?:[\w./-]{{1,200}}:| {{1,12}})(?P<message>\S.*)",
         # rich: [12:00:00] WARNING  message      file.py:12
-        rf"\[(?P<time>\d\d:\d\d:\d\d)\] {_LEVEL} +(?P<message>.*?)(?: {{2,}}[\w./-]+\.py:\d+)?\s*",
+        rf"\[(?P<time>\d\d:\d\d:\d\d)\] {_LEVEL} +(?P<message>.*?)(?: {{2,}}[\w./-]+\.py:\d+)?\s*$",
         # OpenHands dress of another logger: 12:00:00 - name:ERROR: file.py:12 - message
         rf"(?P<time>\d\d:\d\d:\d\d) - [\w.]+:{_LEVEL}: (?:[\w.]+:\d+ - )?(?P<message>.*)",
         # 12:00:00 ERROR message

@@ -65,7 +65,8 @@ class Table:
 
     # -- tables -------------------------------------------------------------------------------------------------
     def _row(self, number: int, text: str) -> Iterator[Row]:
-        named = {name: text[a:b].strip() for name, a, b in self._offsets}
+        aligned = all(text[a - 1 : a] in ("", " ") for _, a, _ in self._offsets)
+        named = {name: text[a:b].strip() for name, a, b in self._offsets} if aligned else {}
         if named.get("TYPE") not in ("Normal", "Warning"):
             found = _PLAIN.match(text)
             if found is None:

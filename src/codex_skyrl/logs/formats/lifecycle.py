@@ -145,7 +145,8 @@ def stamp_of(text: str) -> Stamp | None:
 
 
 def parse_message(message: str, file: str = "") -> Lifecycle | None:
-    """Understand a message without its header, as any logger may carry it."""
+    """Understand a message without its header, as any logger may carry it; a cut character at its end is no matter."""
+    message = message.rstrip(" \t\ufffd")
     if message.startswith("["):
         found = _bracketed(message)
         if found is not None:
