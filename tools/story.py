@@ -147,9 +147,14 @@ def write_log(path: Path, *stories: Story, prefix: str = "", end_line: bool = Tr
 
 def log_lines(*stories: Story, prefix: str = "", end_line: bool = True) -> Iterator[str]:
     """The steps' lines, `GAP_S` apart. `prefix` stands before every line (say, Ray's)."""
+    for _, line in timed_lines(*stories, end_line=end_line):
+        yield f"{prefix}{line}"
+
+
+def timed_lines(*stories: Story, end_line: bool = True) -> Iterator[tuple[float, str]]:
+    """(seconds since midnight at which it is written, line)."""
     for number, (offset, story) in enumerate(zip(offsets(*stories), stories, strict=True), 1):
-        for line in _step(story, offset, end_line or number < len(stories)):
-            yield f"{prefix}{line}"
+        yield from _step(story, offset, end_line or number < len(stories))
 
 
 def offsets(*stories: Story) -> list[float]:
@@ -162,15 +167,17 @@ def clock(seconds: float) -> str:
     return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
 
 
-def _step(story: Story, offset: float, end_line: bool) -> Iterator[str]:
+def _step(story: Story, offset: float, end_line: bool) -> Iterator[tuple[float, str]]:
     instances = len({i.instance for i in story.items})
-    yield f"max eval parallel agents:  {story.evaluators}"
-    yield f"Total instances: {instances}"
+    yield offset, f"max eval parallel agents:  {story.evaluators}"
+    yield offset, f"Total instances: {instances}"
     lines = [line for number, item in enumerate(story.items) for line in _item(item, f"s{offset:.0f}-{number}")]
     for moment, _, stamped, text in sorted(lines, key=lambda x: (x[0], x[1])):
-        yield f"{clock(offset + moment)} - openhands:INFO: {text}" if stamped else text
+        yield offset + moment, f"{clock(offset + moment)} - openhands:INFO: {text}" if stamped else text
     if end_line:
-        yield f"{clock(offset + story.end_s)} - openhands:INFO: codeact.py:200 - Trimmed 0.0% of samples in the batch of size {len(story.items)}"
+        end = offset + story.end_s
+        trimmed = f"Trimmed 0.0% of samples in the batch of size {len(story.items)}"
+        yield end, f"{clock(end)} - openhands:INFO: codeact.py:200 - {trimmed}"
 
 
 def _item(item: Item, session: str) -> Iterator[tuple[float, int, bool, str]]:

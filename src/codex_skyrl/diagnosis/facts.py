@@ -157,13 +157,24 @@ def _stage(pipelines: Sequence[Pipeline], spans: Sequence[float], stage: Stage) 
     shares = [p.occupancy[stage] for p in pipelines]
     weights = [(p.workers.of(stage) or 0) * span for p, span in zip(pipelines, spans, strict=True)]
     workers = [w for p in pipelines if (w := p.workers.of(stage)) is not None]
-    services = [s for p in pipelines for t in p.trajectories() if (s := t.visit(stage).service_s) is not None]
+    completed = sum(getattr(p.shown.stages, stage).completed for p in pipelines)
+    failed = sum(getattr(p.shown.stages, stage).failed for p in pipelines)
+    busy = weighted((o.busy, w) for o, w in zip(shares, weights, strict=True))
     return StageFacts(
         workers=sum(workers) if workers else None,
-        busy=weighted((o.busy, w) for o, w in zip(shares, weights, strict=True)),
+        busy=busy,
         blocked=weighted((o.blocked, w) for o, w in zip(shares, weights, strict=True)),
         starved=weighted((o.starved, w) for o, w in zip(shares, weights, strict=True)),
-        completed=sum(getattr(p.shown.stages, stage).completed for p in pipelines),
-        failed=sum(getattr(p.shown.stages, stage).failed for p in pipelines),
-        service_s=sum(services) / len(services) if services else None,
+        completed=completed,
+        failed=failed,
+        service_s=_mean_service(pipelines, stage, (busy or 0.0) * sum(weights)),
     )
+
+
+def _mean_service(pipelines: Sequence[Pipeline], stage: Stage, busy_s: float) -> float | None:
+    """Mean over items; where ids are folded, worker-seconds over completions."""
+    if any(p.record.folded for p in pipelines):
+        ended = sum(getattr(p.shown.stages, stage).completed for p in pipelines)
+        return busy_s / ended if ended and busy_s else None
+    services = [s for p in pipelines for t in p.trajectories() if (s := t.visit(stage).service_s) is not None]
+    return sum(services) / len(services) if services else None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from codex_skyrl.logs.clock import DAY
-from codex_skyrl.logs.event import StepMetrics
+from codex_skyrl.logs.event import Kind, StepMetrics
 from codex_skyrl.pipeline.record import Moments, Record
 from codex_skyrl.pipeline.run import Gathered, GpuSeries, LlmSeries, Placed, Run, StepRecords, when_shifted
 from codex_skyrl.pipeline.trajectory import Trajectory
@@ -164,19 +164,26 @@ def _pooled(records: list[Record]) -> list[Record]:
         whole = Record(members[0].source, f"{len(members)} ranks pooled", index)
         for record in members:
             _pour(record, whole)
+        whole.truncated = all(r.truncated for r in members)  # of some ranks the opening line is folded away
+        whole.first_wave = _first_wave(whole)
+        whole.instances = _of_all([r.instances for r in members])
+        whole.batch = _of_all([r.batch for r in members])
+        whole.eval_workers = _of_all([r.eval_workers for r in members])
         pooled.append(whole)
     return pooled
 
 
+def _first_wave(record: Record) -> int:
+    """Init starts before any init's work was done: as many as there are workers."""
+    done = min(record.moments(Kind.INIT_WORK_DONE).times, default=float("inf"))
+    started = record.moments(Kind.INIT_STARTED)
+    return sum(n for t, n in zip(started.times, started.counts, strict=True) if t < done)
+
+
 def _pour(record: Record, whole: Record) -> None:
-    whole.truncated = whole.truncated or record.truncated
     whole.first_at = whole.first_at or record.first_at
     whole.folded += record.folded
-    whole.instances = _sum(whole.instances, record.instances)
-    whole.batch = _sum(whole.batch, record.batch)
-    whole.eval_workers = _sum(whole.eval_workers, record.eval_workers)
     whole.eval_workers_at = whole.eval_workers_at or record.eval_workers_at
-    whole.first_wave += record.first_wave
     whole.max_iterations = whole.max_iterations or record.max_iterations
     if record.started and (whole.started is None or record.started.latest < whole.started.latest):
         whole.started, whole.started_at = record.started, record.started_at
@@ -202,5 +209,7 @@ def _pour(record: Record, whole: Record) -> None:
     whole.thread_seconds |= record.thread_seconds
 
 
-def _sum(a: int | None, b: int | None) -> int | None:
-    return b if a is None else a if b is None else a + b
+def _of_all(values: Sequence[int | None]) -> int | None:
+    """What every rank prints alike, over all of them; some ranks' lines may be folded away."""
+    known = [v for v in values if v is not None]
+    return max(known) * len(values) if known else None

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from codex_skyrl.logs.event import Kind
 from codex_skyrl.pipeline import series
+from codex_skyrl.pipeline.occupancy import Occupancy, occupancy_of
 from codex_skyrl.pipeline.record import Record
-from codex_skyrl.pipeline.trajectory import Trajectory, Visit
+from codex_skyrl.pipeline.trajectory import Trajectory
 from codex_skyrl.report.model import STAGES, PipelineFigures, Queue, Queues, Stage, StageFigures, Stages
 
 _TAKEN: dict[Stage, Kind] = {"init": Kind.INIT_STARTED, "run": Kind.RUN_STARTED, "eval": Kind.EVAL_STARTED}
@@ -32,18 +33,6 @@ class Workers:
 
     def of(self, stage: Stage) -> int | None:
         return self.init if stage == "init" else self.run if stage == "run" else self.eval
-
-
-@dataclass(frozen=True, slots=True)
-class Occupancy:
-    """Shares of workers x makespan of one stage: serving, held by a full next queue, waiting for an item.
-
-    The rest of the time a worker has nothing left to wait for (its queue will get no more items).
-    """
-
-    busy: float | None = None
-    blocked: float | None = None
-    starved: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,51 +146,6 @@ def curve_of(record: Record, stage: Stage, size: int, start_s: float | None) -> 
     return [(t, max(0, d)) for t, d in curve]
 
 
-def busy_seconds(record: Record, stage: Stage, begin: float, end: float) -> float:
-    """Seconds of work in a stage between two moments; an item still being served at the end counts until the end."""
-    total = 0.0
-    for trajectory in record.trajectories.values():
-        visit = trajectory.visit(stage)
-        if visit.taken_s is not None:
-            served = end if visit.served_s is None else min(end, visit.served_s)
-            total += max(0.0, served - max(begin, visit.taken_s))
-    return total
-
-
-def occupancy_of(
-    record: Record, stage: Stage, workers: int | None, begin: float | None, end: float | None
-) -> Occupancy:
-    """How the stage's workers spent the observed time. Starved: idle while items for this stage were still to come."""
-    if not workers or begin is None or end is None or end <= begin:
-        return Occupancy()
-    whole = workers * (end - begin)
-    visits = [t.visit(stage) for t in record.trajectories.values()]
-    last_taken = max((v.taken_s for v in visits if v.taken_s is not None), default=end)
-    busy = busy_seconds(record, stage, begin, end)
-    blocked = sum(v.blocked_s for v in visits)
-    used_before = sum(_held_until(v, begin, last_taken) for v in visits)
-    if record.folded:
-        scale = _folded_scale(record, stage)
-        busy, blocked, used_before = busy * scale, blocked * scale, used_before * scale
-    starved = max(0.0, workers * max(0.0, last_taken - begin) - used_before)
-    return Occupancy(*(min(1.0, max(0.0, x / whole)) for x in (busy, blocked, starved)))
-
-
-def _folded_scale(record: Record, stage: Stage) -> float:
-    """Surviving items stand for the folded ones (a biased sample: the last of each five seconds)."""
-    known = sum(1 for t in record.trajectories.values() if t.visit(stage).service_s is not None)
-    total = sum(record.moments(k).total for k in _COMPLETED[stage])
-    return total / known if known else 0.0
-
-
-def _held_until(visit: Visit, begin: float, limit: float) -> float:
-    if visit.taken_s is None or visit.taken_s >= limit:
-        return 0.0
-    end = visit.served_s if visit.served_s is not None else limit
-    end += visit.blocked_s
-    return max(0.0, min(end, limit) - max(begin, visit.taken_s))
-
-
 def completions_of(record: Record, stage: Stage) -> list[float]:
     """When items left a stage's work, failed ones included; prints of folded lines count as often as they stand for."""
     if not record.folded:
@@ -306,7 +250,9 @@ def _bounds(wait: float | None, n: int) -> tuple[float, float] | None:
 
 
 def _stage(record: Record, stage: Stage, workers: int | None, occupancy: Occupancy) -> StageFigures:
-    services = sorted(s for t in record.trajectories.values() if (s := t.visit(stage).service_s) is not None)
+    # The line that ends init's work names no trajectory: with folded ids it can't be told whose it is.
+    whole = not record.folded or stage != "init"
+    services = sorted(s for t in record.trajectories.values() if whole and (s := t.visit(stage).service_s) is not None)
     completed = len(completions_of(record, stage)) - (failures_of(record, stage) if stage != "eval" else 0)
     return StageFigures(
         workers=workers,
