@@ -5,7 +5,7 @@ is printed; once two workers wrote it, further ones are held back for five secon
 how many it stands for (alone it is printed bare). stdout and stderr are folded apart.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from story import Story, timed_lines
@@ -52,16 +52,24 @@ class _Folder:
                 yield known.by, known.line
 
 
-def driver_log(ranks: dict[int, Story], *, fold: bool) -> str:
-    """The driver's output for ranks by pid."""
-    lines = [(moment, pid, line) for pid, story in ranks.items() for moment, line in timed_lines(story)]
-    ordered = sorted(lines, key=lambda x: x[0])
+def driver_log(ranks: Mapping[int, Sequence[Story]], *, fold: bool) -> str:
+    """The driver's output for the steps of each rank, by pid; a step begins when the slowest rank ended the one before."""
+    lines = sorted(_lines(ranks), key=lambda x: x[0])
     if not fold:
-        return "".join(f"(WorkerDict pid={pid}) {line}\n" for _, pid, line in ordered)
+        return "".join(f"(WorkerDict pid={pid}) {line}\n" for _, pid, line in lines)
     folders = {True: _Folder(), False: _Folder()}
     shown: list[tuple[int, str]] = []
-    for moment, pid, line in ordered:
+    for moment, pid, line in lines:
         shown += folders[" - openhands:" in line].take(moment, pid, line)
     for folder in folders.values():
         shown += folder.flush(float("inf"))
     return "".join(f"(WorkerDict pid={pid}) {line}\n" for pid, line in shown)
+
+
+def _lines(ranks: Mapping[int, Sequence[Story]]) -> Iterator[tuple[float, int, str]]:
+    later = 0
+    for stories in zip(*ranks.values(), strict=True):
+        for pid, story in zip(ranks, stories, strict=True):
+            for moment, line in timed_lines(story, later=later):
+                yield moment, pid, line
+        later += int(max(story.end_s for story in stories)) + 260

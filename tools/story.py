@@ -151,10 +151,10 @@ def log_lines(*stories: Story, prefix: str = "", end_line: bool = True) -> Itera
         yield f"{prefix}{line}"
 
 
-def timed_lines(*stories: Story, end_line: bool = True) -> Iterator[tuple[float, str]]:
-    """(seconds since midnight at which it is written, line)."""
+def timed_lines(*stories: Story, end_line: bool = True, later: int = 0) -> Iterator[tuple[float, str]]:
+    """(seconds since midnight at which it is written, line); `later`: seconds after START of the first step."""
     for number, (offset, story) in enumerate(zip(offsets(*stories), stories, strict=True), 1):
-        yield from _step(story, offset, end_line or number < len(stories))
+        yield from _step(story, offset + later, end_line or number < len(stories))
 
 
 def offsets(*stories: Story) -> list[float]:

@@ -51,9 +51,9 @@ def read(arguments: Iterable[str], here: Path, ray_root: Path | None, progress: 
     for source in found.sources:
         names = [_name(source, path) for path in source.paths]
         on_disk.update(zip(names, source.paths, strict=True))
-        scanner = Scanner(list(source.paths), names)
-        gathered.append(_gather(source, scanner, progress))
-        files += scanner.reports
+        one, reports = _gather(source, names, progress)
+        gathered.append(one)
+        files += reports
     scripts = {path: _shown(path, here) for path, _ in found.left if path.suffix == ".sh"}
     knobs = read_launch_scripts(scripts, scripts)
     on_disk.update({name: path for path, name in scripts.items()})
@@ -72,8 +72,16 @@ def analyse(material: Read, lang: Lang) -> Diagnosis:
     return diagnose(case, inputs, lang, lambda places: _quoted(places, material.on_disk))
 
 
-def _gather(source: Source, scanner: Scanner, progress: Progress | None) -> Gathered:
-    builder = Reconstructor(source.name)
+def _gather(source: Source, names: list[str], progress: Progress | None) -> tuple[Gathered, list[FileReport]]:
+    """One source; read a second time, with its ranks pooled, when the first reading shows that Ray folded them."""
+    gathered, reports = _scanned(source, names, progress, pooled=False)
+    return _scanned(source, names, progress, pooled=True) if gathered.mixed else (gathered, reports)
+
+
+def _scanned(
+    source: Source, names: list[str], progress: Progress | None, *, pooled: bool
+) -> tuple[Gathered, list[FileReport]]:
+    scanner, builder = Scanner(list(source.paths), names), Reconstructor(source.name, pooled=pooled)
     try:
         for number, event in enumerate(scanner.events()):
             builder.feed(event)
@@ -86,7 +94,7 @@ def _gather(source: Source, scanner: Scanner, progress: Progress | None) -> Gath
     if progress is not None:
         progress(source, source.size)
     builder.out.shift_s = scanner.clock.shift_s
-    return builder.out
+    return builder.out, scanner.reports
 
 
 def _quoted(places: set[Place], on_disk: Mapping[str, Path]) -> dict[Place, str]:

@@ -1,15 +1,13 @@
 """From gathered sources to one run: a common calendar, ranks side by side in steps, step numbers from the trainer.
 
-Sources that never state a date are laid over the dated ones by time of day. When Ray folded lifecycle lines of
-several ranks into one, those ranks cannot be told apart any more and are pooled into one record per step.
+Sources that never state a date are laid over the dated ones by time of day.
 """
 
 from collections.abc import Sequence
-from itertools import groupby
 
 from codex_skyrl.logs.clock import DAY
 from codex_skyrl.logs.event import Kind, StepMetrics
-from codex_skyrl.pipeline.record import Moments, Record
+from codex_skyrl.pipeline.record import Record
 from codex_skyrl.pipeline.run import Gathered, GpuSeries, LlmSeries, Placed, Run, StepRecords, when_shifted
 from codex_skyrl.pipeline.trajectory import Trajectory
 
@@ -21,11 +19,10 @@ def assemble(sources: Sequence[Gathered]) -> Run:
     for source in sources:
         _shift(source, _shift_of(source, base, dated_last))
     records = [r for s in sources for r in s.records if r.trajectories or r.series]
-    folded = any(r.folded for r in records)
+    pooled = [r for r in records if len(r.processes) > 1]
+    for record in pooled:
+        _complete_pooled(record)
     metrics = _metrics(sources)
-    ranks = max((sum(1 for _ in g) for _, g in groupby(sorted(r.index for r in records))), default=1)
-    if folded and ranks > 1:
-        records = _pooled(records)
     last = max((s.last_s for s in sources if s.last_s is not None), default=None)
     return Run(
         steps=tuple(_steps(records, metrics)),
@@ -33,8 +30,8 @@ def assemble(sources: Sequence[Gathered]) -> Run:
         gpu=tuple(x for s in sources for x in s.gpu.values()),
         placed=tuple(p for s in sources for p in s.placed),
         last_s=last,
-        folded=folded,
-        ranks=ranks,
+        folded=any(r.folded for r in records),
+        ranks=max((len(r.processes) for r in pooled), default=1),
     )
 
 
@@ -156,21 +153,13 @@ def _first_number(indices: list[int], printed: dict[int, Placed]) -> int:
     return 1
 
 
-def _pooled(records: list[Record]) -> list[Record]:
-    """One record per step for all ranks together."""
-    pooled = []
-    for index in sorted({r.index for r in records}):
-        members = [r for r in records if r.index == index]
-        whole = Record(members[0].source, f"{len(members)} ranks pooled", index)
-        for record in members:
-            _pour(record, whole)
-        whole.truncated = all(r.truncated for r in members)  # of some ranks the opening line is folded away
-        whole.first_wave = _first_wave(whole)
-        whole.instances = _of_all([r.instances for r in members])
-        whole.batch = _of_all([r.batch for r in members])
-        whole.eval_workers = _of_all([r.eval_workers for r in members])
-        pooled.append(whole)
-    return pooled
+def _complete_pooled(record: Record) -> None:
+    """What every rank prints alike counts for all of them; some ranks' lines are folded away."""
+    ranks = len(record.processes)
+    record.first_wave = _first_wave(record)
+    record.instances = None if record.instances is None else record.instances * ranks
+    record.batch = None if record.batch is None else record.batch * ranks
+    record.eval_workers = None if record.eval_workers is None else record.eval_workers * ranks
 
 
 def _first_wave(record: Record) -> int:
@@ -178,38 +167,3 @@ def _first_wave(record: Record) -> int:
     done = min(record.moments(Kind.INIT_WORK_DONE).times, default=float("inf"))
     started = record.moments(Kind.INIT_STARTED)
     return sum(n for t, n in zip(started.times, started.counts, strict=True) if t < done)
-
-
-def _pour(record: Record, whole: Record) -> None:
-    whole.first_at = whole.first_at or record.first_at
-    whole.folded += record.folded
-    whole.eval_workers_at = whole.eval_workers_at or record.eval_workers_at
-    whole.max_iterations = whole.max_iterations or record.max_iterations
-    if record.started and (whole.started is None or record.started.latest < whole.started.latest):
-        whole.started, whole.started_at = record.started, record.started_at
-    if record.ended and (whole.ended is None or record.ended.latest > whole.ended.latest):
-        whole.ended, whole.ended_at = record.ended, record.ended_at
-    for key, trajectory in record.trajectories.items():
-        whole.trajectories[(f"{record.process}:{key[0]}", key[1])] = trajectory
-    whole.sessions.update(record.sessions)
-    whole.turn_gaps.extend(record.turn_gaps)
-    whole.eval_errors.update(record.eval_errors)
-    for reason, place in record.eval_error_at.items():
-        whole.eval_error_at.setdefault(reason, place)
-    for kind, moments in record.series.items():
-        mine = whole.series.setdefault(kind, Moments())
-        for order, time, count in zip(moments.orders, moments.times, moments.counts, strict=True):
-            mine.add(order, time, count, moments.first or ("", 0))
-        mine.first = mine.first or moments.first
-        mine.last = moments.last
-    for name, pick in (("first_event_s", min), ("last_event_s", max)):
-        ours, theirs = getattr(whole, name), getattr(record, name)
-        setattr(whole, name, theirs if ours is None else ours if theirs is None else pick(ours, theirs))
-    whole.loop_seconds |= record.loop_seconds
-    whole.thread_seconds |= record.thread_seconds
-
-
-def _of_all(values: Sequence[int | None]) -> int | None:
-    """What every rank prints alike, over all of them; some ranks' lines may be folded away."""
-    known = [v for v in values if v is not None]
-    return max(known) * len(values) if known else None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from codex_skyrl.logs.event import Event, Kind, Lifecycle, When
 from codex_skyrl.pipeline.trajectory import Place, Trajectory, Visit
+from codex_skyrl.report.model import Stage
 
 # Kinds whose moments are kept as a series (time, how many): counts survive even where ids were folded away.
 COUNTED = frozenset({
@@ -23,6 +24,9 @@ COUNTED = frozenset({
     Kind.INIT_SCRIPT_STARTED, Kind.INIT_SCRIPT_DONE, Kind.EVAL_TESTS_STARTED, Kind.EVAL_TESTS_DONE,
     Kind.EVAL_GRADED,
 })  # fmt: skip
+
+# Prints whose seconds run from the moment a worker took the item to the moment of the print.
+_TIMED_FROM_TAKEN: dict[Kind, Stage] = {Kind.INIT_DONE: "init", Kind.EVAL_DONE: "eval"}
 
 # Lines that the event loop's own thread writes; while it is blocked none of them appears.
 LOOP_KINDS = frozenset({
@@ -92,6 +96,7 @@ class Record:
     first_event_s: float | None = None
     last_event_s: float | None = None
     truncated: bool = False  # the input begins inside this step
+    pooled: bool = False  # all ranks together, their lines folded by Ray
     instances: int | None = None
     batch: int | None = None
     eval_workers: int | None = None
@@ -108,7 +113,7 @@ class Record:
     first_wave: int = 0
     loop_seconds: set[int] = field(default_factory=set)
     thread_seconds: set[int] = field(default_factory=set)
-    opened_by: set[Kind] = field(default_factory=set)
+    processes: set[str] = field(default_factory=set)  # who wrote its lines
     _wave_open: bool = True
     _initialising: dict[str, deque[Trajectory]] = field(default_factory=dict)
 
@@ -132,7 +137,7 @@ class Record:
         """Take in one lifecycle event of this process and step; `order` is its position in the input."""
         when, kind = event.when, line.kind
         place = (event.source, event.line)
-        time = when.middle
+        time = self._moment(line, when)
         self.first_at = self.first_at or place
         if event.count > 1:
             self.folded += event.count - 1
@@ -144,6 +149,24 @@ class Record:
         handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, line, when, place)
+
+    def _moment(self, line: Lifecycle, when: When) -> float:
+        """The middle of the interval. Lines that Ray held back come late: then a print's own seconds tell better.
+
+        It may hold one back until the next step; what this call did was done by its end.
+        """
+        time, stage = when.middle, _TIMED_FROM_TAKEN.get(line.kind)
+        if not self.pooled:
+            return time
+        if stage is not None and line.value is not None:
+            known = self.trajectories.get(
+                (line.instance or "?", line.trajectory if line.trajectory is not None else -1)
+            )
+            taken = known.visit(stage).taken_s if known is not None else None
+            time = time if taken is None else taken + line.value
+        if self.ended is not None and time > self.ended.latest:
+            return self.ended.middle
+        return time
 
     # -- init ---------------------------------------------------------------------------------------------------
     def _init_started(self, line: Lifecycle, when: When, place: Place) -> None:

@@ -1,7 +1,7 @@
 """A whole input put in order: steps, their pipelines, and what the other sources say beside them.
 
-`Reconstructor` takes events source by source, keeps one record per rank and step, and hands out an immutable
-`Run`. Owns where a step begins and ends; figures are computed elsewhere. All times of a `Run` are seconds since
+`Reconstructor` takes events source by source and hands out what one source gave; `Run` is the whole. Where a step
+begins and ends is decided in `steps`, figures are computed in `figures`. All times of a `Run` are seconds since
 1970-01-01 local where any source of it states a date, else since midnight of the first day.
 """
 
@@ -17,7 +17,6 @@ from codex_skyrl.logs.event import (
     Event,
     Failure,
     GpuSample,
-    Kind,
     Lifecycle,
     LlmSample,
     SandboxServer,
@@ -25,11 +24,8 @@ from codex_skyrl.logs.event import (
     When,
 )
 from codex_skyrl.pipeline.record import Record
+from codex_skyrl.pipeline.steps import StepCutter
 from codex_skyrl.pipeline.trajectory import Place
-
-_OPENING = frozenset({Kind.BATCH_ANNOUNCED, Kind.GENERATE_STARTED})
-_CLOSING = frozenset({Kind.GENERATE_FINISHED, Kind.BATCH_TRIMMED, Kind.STEP_TIMED_OUT})
-_OTHER_WORK = frozenset({Kind.WEIGHTS_RESUMED, Kind.POOL_ANNOUNCED, Kind.PHASE_DRAINED})
 
 
 @dataclass(slots=True)
@@ -83,6 +79,11 @@ class Gathered:
     last_s: float | None = None
     shift_s: float | None = None
 
+    @property
+    def mixed(self) -> bool:
+        """Ray folded lines of several ranks into one: they can only be told apart by counts, so pool them."""
+        return len({r.process for r in self.records}) > 1 and any(r.folded for r in self.records)
+
 
 _MOST_FAILURES = 2_000
 
@@ -90,12 +91,9 @@ _MOST_FAILURES = 2_000
 class Reconstructor:
     """Gathers the events of one source."""
 
-    def __init__(self, name: str) -> None:
-        self.out = Gathered(name)
-        self._current: dict[str, Record] = {}
-        self._closed: set[str] = set()
-        self._eval_workers: dict[str, tuple[int, Place]] = {}
-        self._order = 0
+    def __init__(self, name: str, *, pooled: bool = False) -> None:
+        self._cutter = StepCutter(name, pooled=pooled)
+        self.out = Gathered(name, self._cutter.records)
 
     def feed_all(self, events: Iterable[Event]) -> Gathered:
         for event in events:
@@ -110,7 +108,7 @@ class Reconstructor:
             self.out.last_s = latest
         match body:
             case Lifecycle():
-                self._lifecycle(event, body)
+                self._cutter.feed(event, body)
             case LlmSample():
                 self._llm(event, body)
             case GpuSample():
@@ -157,87 +155,6 @@ class Reconstructor:
         series.times.append(event.when.middle)
         series.percent.append(body.utilisation_pct)
         series.lines.append(event.line)
-
-    # -- steps --------------------------------------------------------------------------------------------------
-    def _lifecycle(self, event: Event, line: Lifecycle) -> None:
-        process = event.process
-        self._order += 1
-        if line.kind in _OTHER_WORK:
-            return
-        if line.kind is Kind.EVAL_WORKERS and line.value and line.value > 0:
-            self._eval_workers[process] = (
-                int(line.value),
-                (event.source, event.line),
-            )  # printed just before the call announces itself
-            return
-        record = self._current.get(process)
-        if line.kind in _OPENING:
-            record = self._opened(event, record)
-        elif record is None:
-            if line.kind is Kind.GENERATE_FINISHED:
-                return
-            record = self._begin(event, truncated=True)
-        elif self._starts_again(record, line, process):
-            record = self._begin(event, truncated=False)
-        elif self._belongs_to_previous(record, line):
-            record = self._previous(process, record)
-        self._note_bounds(record, event, line)
-        record.eval_workers, record.eval_workers_at = self._eval_workers.get(process, (None, None))
-        record.feed(event, line, self._order)
-
-    def _opened(self, event: Event, record: Record | None) -> Record:
-        """A generate call announces itself twice, in either order, and once more per tensor-parallel rank.
-
-        Through Ray the announcements may also come after the first init starts: they still open that step.
-        """
-        if record is None or event.process in self._closed:
-            return self._begin(event, truncated=False)
-        if record.trajectories and not record.just_begun(event.when.earliest):
-            return self._begin(event, truncated=False)
-        record.truncated = False
-        return record
-
-    def _begin(self, event: Event, *, truncated: bool) -> Record:
-        process = event.process
-        index = sum(1 for r in self.out.records if r.process == process)
-        record = Record(self.out.name, process, index, truncated=truncated and index == 0)
-        self.out.records.append(record)
-        self._current[process] = record
-        self._closed.discard(process)
-        return record
-
-    def _starts_again(self, record: Record, line: Lifecycle, process: str) -> bool:
-        """Without an announcement (folded away): an init start after the step's end, or of an item seen before."""
-        if line.kind is not Kind.INIT_STARTED:
-            return False
-        known = record.trajectories.get((line.instance or "", line.trajectory if line.trajectory is not None else -1))
-        again = known is not None and known.init.taken_s is not None
-        return process in self._closed or (again and known is not None and known.finished)
-
-    def _belongs_to_previous(self, record: Record, line: Lifecycle) -> bool:
-        """A step may return while its last evaluations run: their lines come in the next step of the process."""
-        if line.kind not in (Kind.EVAL_DONE, Kind.EVAL_FAILED, Kind.EVAL_TESTS_DONE, Kind.EVAL_GRADED):
-            return False
-        known = record.trajectories.get((line.instance or "", line.trajectory if line.trajectory is not None else -1))
-        if known is not None and known.eval.taken_s is not None:
-            return False
-        before = self._previous(record.process, record)
-        old = before.trajectories.get((line.instance or "", line.trajectory if line.trajectory is not None else -1))
-        return before is not record and old is not None and old.eval.served_s is None
-
-    def _previous(self, process: str, record: Record) -> Record:
-        return next((r for r in self.out.records if r.process == process and r.index == record.index - 1), record)
-
-    def _note_bounds(self, record: Record, event: Event, line: Lifecycle) -> None:
-        place = (event.source, event.line)
-        if line.kind in _OPENING:
-            record.opened_by.add(line.kind)
-            if record.started is None:
-                record.started, record.started_at = event.when, place
-        if line.kind in _CLOSING:
-            if record.ended is None or line.kind is not Kind.GENERATE_FINISHED:
-                record.ended, record.ended_at = event.when, place
-            self._closed.add(record.process)
 
 
 @dataclass(frozen=True, slots=True)
