@@ -186,6 +186,33 @@ def test_work_over_but_the_call_waits_for_its_limit(tmp_path: Path) -> None:
     assert "600 s of dead time" in found.summary
 
 
+def test_a_batch_smaller_than_the_workers_that_never_returns(tmp_path: Path) -> None:
+    write_log(tmp_path / "rollout.log", play(batch(3, 2), 8, 8), end_line=False)
+    (tmp_path / "launch.sh").write_text(
+        "python x actor_rollout_ref.rollout.max_parallel_agents=8 trainer.n_gpus_per_node=1"
+    )
+    found = diagnosis(tmp_path).verdict
+    assert (found.bottleneck, found.cause) == ("sync", "hang")
+    assert "2 workers without an item" in found.summary
+
+
+def test_silence_in_the_middle_of_work(tmp_path: Path) -> None:
+    story = play(batch(8, 6), 4, 4)
+    path = write_log(tmp_path / "rollout.log", story)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(lines[: len(lines) // 2]) + "\n")
+    (tmp_path / "gpu.csv").write_text(gpu_rows(story.end_s + 900, 2))
+    found = diagnosis(tmp_path).verdict
+    assert (found.bottleneck, found.cause) == ("sync", "hang")
+    assert "trajectories are under way" in found.summary
+
+
+def test_a_few_timeouts_at_the_end_are_named_for_the_tail(tmp_path: Path) -> None:
+    late = {"tests_s": 1200.0, "eval_error": "Evaluation timed out after 1200 seconds"}
+    found = verdict(tmp_path, play(batch(8, 6, lambda i: late if i in (44, 46) else {}), 8, 8))
+    assert (found.bottleneck, found.cause) == ("eval", "eval_timeout")
+
+
 def test_training_that_outweighs_the_rollout(tmp_path: Path) -> None:
     story = play(batch(8, 2), 4, 4)
     metrics = f"step:1 - timing_s/gen:{story.end_s:.3f} - timing_s/update_actor:2000.0 - timing_s/step:{story.end_s + 2100:.3f}"

@@ -64,3 +64,18 @@ def test_a_log_that_stops_inside_a_step_has_no_makespan(tmp_path: Path) -> None:
     report = diagnosis(whole)
     assert report.steps[0].makespan_s is None
     assert report.queues.run.mean_wait_s is not None
+
+
+def test_a_step_without_its_beginning_is_timed_by_the_trainer(tmp_path: Path) -> None:
+    first, second = play(batch(4, 6), 4, 4), play(batch(4, 5), 4, 4)
+    steps = [write_log(tmp_path / "part.log", s).read_text().splitlines() for s in (first, second)]
+    gens = [f"step:{n} - timing_s/gen:{s.end_s + 18:.2f} - timing_s/step:9999.0" for n, s in ((7, first), (8, second))]
+    (tmp_path / "part.log").unlink()
+    lines = [*steps[0][150:], gens[0], *steps[1], gens[1]]
+    (tmp_path / "rollout.log").write_text("\n".join(lines) + "\n")
+    cut, whole = diagnosis(tmp_path / "rollout.log").steps
+    assert (cut.step, whole.step) == (7, 8)
+    assert whole.makespan_s == pytest.approx(second.end_s, abs=1.0)
+    assert cut.makespan_s == pytest.approx(first.end_s, abs=2.0)
+    assert cut.bounds_s is not None
+    assert cut.bounds_s[0] <= first.end_s <= cut.bounds_s[1]

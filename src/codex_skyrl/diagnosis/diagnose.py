@@ -100,8 +100,8 @@ def _bounds(step: StepFacts, silent_until_s: float | None) -> tuple[float, float
     """
     if step.makespan_s is not None and silent_until_s is not None:
         return round(max(0.0, step.makespan_s - 1.0), 2), round(silent_until_s - step.begin_s, 2)
-    if step.makespan_s is not None:
-        return round(max(0.0, step.makespan_s - 1.0), 2), round(step.makespan_s + 1.0, 2)
+    if step.makespan_bounds_s is not None:
+        return round(step.makespan_bounds_s[0], 2), round(step.makespan_bounds_s[1], 2)
     gen = step.metrics.get("timing_s/gen") if step.metrics else None
     if gen is not None and gen >= step.observed_s:
         return round(step.observed_s, 2), round(gen, 2)

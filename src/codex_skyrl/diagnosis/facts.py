@@ -4,7 +4,7 @@ Puts together what `pipeline` computed; judges nothing.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codex_skyrl.checkout.launch import Knobs
 from codex_skyrl.diagnosis.cluster import Pulls, SandboxRequests, pulls_between, sandbox_requests_between
@@ -13,6 +13,7 @@ from codex_skyrl.logs.event import StepMetrics
 from codex_skyrl.pipeline.figures import Pipeline, Workers, pipeline_of
 from codex_skyrl.pipeline.profile import Profile, profile_of
 from codex_skyrl.pipeline.run import Run, StepRecords
+from codex_skyrl.pipeline.series import quantile
 from codex_skyrl.pipeline.server import Server, gpu_mean, server_of
 from codex_skyrl.pipeline.trajectory import Place
 from codex_skyrl.report.model import STAGES, Stage
@@ -50,6 +51,7 @@ class StepFacts:
     begin_s: float
     end_s: float
     makespan_s: float | None
+    makespan_bounds_s: tuple[float, float] | None
     workers_known: bool  # False: numbers of workers are only bounded from below by what was seen
 
     @property
@@ -112,7 +114,28 @@ def case_of(run: Run, knobs: Knobs) -> Case:
     )
     per_instance = knobs.number("actor_rollout_ref.rollout.n_trajectories")
     steps = [_step(run, step, stated, per_instance) for step in run.steps]
-    return Case(run, tuple(s for s in steps if s is not None), knobs)
+    return Case(run, tuple(_dated_by_trainer([s for s in steps if s is not None])), knobs)
+
+
+def _dated_by_trainer(steps: list[StepFacts]) -> list[StepFacts]:
+    """A step whose beginning is cut off gets its makespan from `timing_s/gen`, less what `gen` holds besides.
+
+    That part (weight synchronisation) is the same in every step; the steps that are whole tell how long it is.
+    """
+    besides = sorted(g - s.makespan_s for s in steps if s.makespan_s is not None and (g := _gen(s)) is not None)
+    if not besides:
+        return steps
+    return [_from_gen(s, besides) if s.makespan_s is None and s.finished and _gen(s) else s for s in steps]
+
+
+def _gen(step: StepFacts) -> float | None:
+    return step.metrics.get("timing_s/gen") if step.metrics else None
+
+
+def _from_gen(step: StepFacts, besides: list[float]) -> StepFacts:
+    gen = _gen(step) or 0.0
+    bounds = (max(step.observed_s, gen - besides[-1] - 1.0), gen - besides[0] + 1.0)
+    return replace(step, makespan_s=gen - quantile(besides, 0.5), makespan_bounds_s=bounds)
 
 
 def _step(run: Run, step: StepRecords, stated: Workers, per_instance: int | None) -> StepFacts | None:
@@ -126,6 +149,7 @@ def _step(run: Run, step: StepRecords, stated: Workers, per_instance: int | None
     spans = [p.window[1] - p.window[0] if p.window else 0.0 for p in pipelines]
     profiles = [profile_of(p.record, span or None) for p, span in zip(pipelines, spans, strict=True)]
     servers = [server_of(log, begin, end) for log in run.llm]
+    makespan = _makespan(pipelines)
     return StepFacts(
         number=step.number,
         pipelines=pipelines,
@@ -139,7 +163,8 @@ def _step(run: Run, step: StepRecords, stated: Workers, per_instance: int | None
         requests=sandbox_requests_between(run.placed, begin, end),
         begin_s=begin,
         end_s=end,
-        makespan_s=_makespan(pipelines),
+        makespan_s=makespan,
+        makespan_bounds_s=None if makespan is None else (max(0.0, makespan - 1.0), makespan + 1.0),
         workers_known=stated.run is not None or not any(r.truncated for r in step.records),
     )
 

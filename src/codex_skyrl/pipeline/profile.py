@@ -99,8 +99,7 @@ def mean_difference(record: Record, before: Kind, after: Kind) -> float | None:
         return None
     if n == m:
         return (b.sum_s - a.sum_s) / n
-    mean_a, mean_b = a.mean_s, b.mean_s
-    return None if mean_a is None or mean_b is None else mean_b - mean_a
+    return series.open_seconds(a.changes(1), b.changes(-1), record.ended is not None) / min(n, m)
 
 
 def _turns(record: Record, makespan_s: float | None) -> Turns:
@@ -109,9 +108,10 @@ def _turns(record: Record, makespan_s: float | None) -> Turns:
     if started.total and abs(started.total - replied.total) <= max(2, _TURN_BALANCE * started.total):
         total = series.open_seconds(started.changes(1), replied.changes(-1), record.ended is not None)
         llm_s = total / started.total
-    work = [s for t in record.trajectories.values() if (s := t.run.service_s) is not None]
     count = started.total
-    rest = max(0.0, sum(work) / count - llm_s) if llm_s is not None and count and work else None
+    seen = [t for t in record.trajectories.values() if t.run.taken_at and t.run.served_s is not None and t.turns]
+    turn_s = sum(t.run.service_s or 0.0 for t in seen) / sum(t.turns for t in seen) if seen else None
+    rest = max(0.0, turn_s - llm_s) if turn_s is not None and llm_s is not None else None
     gaps = sorted(record.turn_gaps)
     lengths = sorted(float(t.turns) for t in record.trajectories.values() if t.run.served_s is not None and t.turns)
     cap = record.max_iterations
@@ -197,9 +197,8 @@ def _loop(record: Record) -> Loop:
     done = record.moments(Kind.COMPLETION_DONE)
     served = [t.run.served_s for t in record.trajectories.values() if t.run.served_s is not None]
     stop = None
-    if served and done.total and abs(len(served) - done.total) <= max(1, _BALANCE * done.total):
-        mean_done = done.mean_s
-        stop = None if mean_done is None else max(0.0, sum(served) / len(served) - mean_done)
+    if served and done.mean_s is not None and len(served) == done.total:  # one more or less would shift the mean
+        stop = max(0.0, sum(served) / len(served) - done.mean_s)
     after = [
         t.eval.served_s - t.tests_done_s
         for t in record.trajectories.values()

@@ -7,7 +7,7 @@ a class with `look(step, case)` in a module of its own, added to this list.
 from codex_skyrl.diagnosis.facts import Case, StepFacts
 from codex_skyrl.diagnosis.finding import Finding, Rule
 from codex_skyrl.diagnosis.rules.evaluation import EvalLimits
-from codex_skyrl.diagnosis.rules.hang import DeadTail, Hang
+from codex_skyrl.diagnosis.rules.hang import DeadTail, Hang, Silence
 from codex_skyrl.diagnosis.rules.init import InitLimits
 from codex_skyrl.diagnosis.rules.ranks import SlowRank
 from codex_skyrl.diagnosis.rules.run import RunLimits
@@ -20,6 +20,7 @@ from codex_skyrl.diagnosis.rules.turns import LateReplies, TurnBarrier
 
 RULES: tuple[Rule, ...] = (
     Hang(),
+    Silence(),
     DeadTail(),
     TrainingSide(),
     SlowRank(),

@@ -1,5 +1,7 @@
 """Steps that stopped: all work is done or failed, nothing closes the step, and time goes by."""
 
+from itertools import pairwise
+
 from codex_skyrl.diagnosis.facts import Case, StepFacts
 from codex_skyrl.diagnosis.finding import Cite, Finding, in_log
 from codex_skyrl.diagnosis.rules.cites import pct, secs
@@ -41,9 +43,10 @@ def _short_of_work(pipeline: Pipeline) -> int:
 
 
 class Hang:
-    """The log falls silent after the last trajectory while other sources go on.
+    """Every trajectory is evaluated or failed, yet nothing closes the step.
 
-    Looks at counts (every trajectory evaluated or failed) and at the time of the last line of any other source.
+    Looks at counts, and at the time of the last line of any other source: the step hangs when the others go on. Where
+    nothing else is there to tell, only a batch smaller than the workers is proof enough (v0 then waits for ever).
     """
 
     def look(self, step: StepFacts, case: Case) -> Finding | None:
@@ -51,13 +54,14 @@ class Hang:
         if not stuck or case.last_s is None:
             return None
         last = max((t for p in stuck if (t := _last_work(p.trajectories())) is not None), default=None)
-        if last is None or case.last_s - last < _LEAST_SILENCE_S:
+        if last is None or any(later.begin_s > last for later in case.steps if later is not step):
             return None
-        if any(later.begin_s > last for later in case.steps if later is not step):
+        silent = case.last_s - last >= _LEAST_SILENCE_S
+        if not silent and not any(_short_of_work(p) for p in stuck):
             return None
-        return self._finding(step, stuck, case.last_s - last)
+        return self._finding(step, stuck, case.last_s - last, 0.93 if silent else 0.7)
 
-    def _finding(self, step: StepFacts, stuck: list[Pipeline], silence: float) -> Finding:
+    def _finding(self, step: StepFacts, stuck: list[Pipeline], silence: float, sure: float) -> Finding:
         failed = sum(failures_of(p.record, "init") for p in stuck)
         size = sum(p.size for p in stuck)
         spare = max(_short_of_work(p) for p in stuck)
@@ -89,7 +93,37 @@ class Hang:
             for p in stuck
             if p.record.remaining
         ]
-        return Finding("sync", "hang", 0.93, summary, (counts, *_failures(step), *waiting))
+        return Finding("sync", "hang", sure, summary, (counts, *_failures(step), *waiting))
+
+
+class Silence:
+    """The rollout log falls silent in the middle of work, for far longer than ever before, while other sources go on."""
+
+    def look(self, step: StepFacts, case: Case) -> Finding | None:
+        working = [p for p in step.pipelines if not p.finished and p.record.last_event_s is not None]
+        if not working or case.last_s is None or step is not case.steps[-1]:
+            return None
+        since = max(p.record.last_event_s or 0.0 for p in working)
+        silence, longest = case.last_s - since, max(_longest_quiet(p) for p in working)
+        if silence < max(2 * _LEAST_SILENCE_S, 4 * longest):
+            return None
+        inside = sum(1 for p in working for t in p.trajectories() if not t.finished)
+        summary = Text(
+            f"Step {step.number} hangs: {inside} trajectories are under way, but the rollout log says nothing for "
+            f"{secs(silence)} s while other logs go on; the longest quiet before was {secs(longest)} s.",
+            f"step {step.number} 卡死：还有 {inside} 条轨迹在进行，但 rollout 日志已 {secs(silence)} 秒没有输出，而其他日志仍在继续；"
+            f"此前最长的静默为 {secs(longest)} 秒。",
+        )
+        last = [m.last for p in working for m in p.record.series.values() if m.last is not None]
+        place = max(last, key=lambda at: at[1], default=None)
+        cite = in_log(Text("the last line of the rollout", "rollout 的最后一行"), place)
+        return Finding("sync", "hang", 0.75, summary, (cite, *_failures(step)))
+
+
+def _longest_quiet(pipeline: Pipeline) -> float:
+    """Seconds between two events of a rank, at most."""
+    seconds = sorted(pipeline.record.loop_seconds | pipeline.record.thread_seconds)
+    return max((float(b - a) for a, b in pairwise(seconds)), default=0.0)
 
 
 class DeadTail:

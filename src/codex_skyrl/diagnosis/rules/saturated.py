@@ -6,7 +6,7 @@ from codex_skyrl.diagnosis.rules.cites import occupancy, pct
 from codex_skyrl.report.model import STAGES
 from codex_skyrl.text import Text
 
-_FULL = 0.78
+_FULL = 0.7  # the ramps of a step take their part even when all stages are full between
 
 
 class Saturated:

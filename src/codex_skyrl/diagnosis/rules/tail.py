@@ -1,9 +1,11 @@
 """Steps that wait for a few trajectories at the end."""
 
 from codex_skyrl.diagnosis.facts import Case, StepFacts
-from codex_skyrl.diagnosis.finding import Cite, Finding
+from codex_skyrl.diagnosis.finding import Cite, Finding, in_log
 from codex_skyrl.diagnosis.rules.cites import occupancy, pct, secs, slowest
 from codex_skyrl.pipeline.figures import Pipeline, completions_of
+from codex_skyrl.pipeline.record import eval_error_kind
+from codex_skyrl.pipeline.trajectory import Trajectory
 from codex_skyrl.report.model import STAGES, Stage
 from codex_skyrl.text import Text
 
@@ -32,6 +34,9 @@ class LongTail:
         if seconds < _TAIL_SHARE * step.makespan_s or max(step.busy(s) for s in STAGES) > 0.85:
             return None
         stage = self._where(pipeline)
+        late = [t for t in pipeline.trajectories() if t.eval.failed and eval_error_kind(t.eval.error) == "timeout"]
+        if stage == "eval" and late:
+            return self._timeouts(step, seconds, late)
         turns = step.parts.turns
         capped = stage == "run" and turns.per_trajectory_max > _MANY_TURNS * max(1.0, turns.per_trajectory_p50)
         detail = Text(
@@ -53,6 +58,20 @@ class LongTail:
             )
         )
         return Finding("straggler", "straggler", 0.85, summary, (measured, *slowest(step, stage), occupancy(step)))
+
+    def _timeouts(self, step: StepFacts, seconds: float, late: list[Trajectory]) -> Finding:
+        limit = max(t.eval.service_s or 0.0 for t in late)
+        summary = Text(
+            f"Step {step.number} ends with a tail of {secs(seconds)} s: {len(late)} evaluations run into their time limit, "
+            f"each holding its worker for up to {secs(limit)} s.",
+            f"step {step.number} 末尾有 {secs(seconds)} 秒长尾：{len(late)} 次评测跑到超时，每次占住 worker 最多 {secs(limit)} 秒。",
+        )
+        last = max(late, key=lambda t: t.eval.served_s or 0.0)
+        cites = (
+            in_log(Text("one of them ends here", "其中一次在这里结束"), last.eval.served_at),
+            *slowest(step, "eval"),
+        )
+        return Finding("eval", "eval_timeout", 0.85, summary, (*cites, occupancy(step)))
 
     def _where(self, pipeline: Pipeline) -> Stage:
         """The stage in which the last trajectory spent most of its service time."""

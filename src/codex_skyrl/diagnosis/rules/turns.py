@@ -54,7 +54,7 @@ class LateReplies:
         if parts.llm_s is None or parts.gaps_p05_s is None or parts.count < 50 or step.busy("run") < _BUSY:
             return None
         quanta = round(parts.llm_s / QUANTUM_S)
-        on_grid = quanta >= 1 and abs(parts.llm_s - quanta * QUANTUM_S) <= _NEAR
+        on_grid = quanta in (1, 2) and abs(parts.llm_s - quanta * QUANTUM_S) <= _NEAR
         if not on_grid or parts.gaps_p05_s < QUANTUM_S - 0.5:
             return None
         if step.running is not None and parts.llm_in_flight is not None:
