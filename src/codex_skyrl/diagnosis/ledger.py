@@ -4,10 +4,8 @@ from collections.abc import Iterable
 
 from codex_skyrl.diagnosis.finding import Cite
 from codex_skyrl.pipeline.trajectory import Place
-from codex_skyrl.report.model import Evidence
+from codex_skyrl.report.model import COMPUTED, Evidence
 from codex_skyrl.text import Lang
-
-COMPUTED = "computed"  # source of a figure that stands in no single line
 
 
 class Ledger:

@@ -69,7 +69,7 @@ def _by_items(record: Record, stage: Stage, begin: float, end: float) -> _Spent:
     last = max((v.taken_s for v in visits if v.taken_s is not None), default=end)
     return _Spent(
         busy=sum(_served(v, begin, end) for v in visits),
-        blocked=sum(v.blocked_s for v in visits),
+        blocked=sum(v.blocked_s for v in visits) if stage != "eval" else 0.0,  # nothing comes after eval
         until_last_taken=sum(_held_until(v, begin, last) for v in visits),
         last_taken_s=last,
     )

@@ -104,7 +104,8 @@ def _why(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _evidence(evidence: Evidence) -> str:
-    head = f"**{prose(evidence.id)}** {_one_line(prose(evidence.says))} ({code(phrases.place(evidence))})"
+    place = phrases.place(evidence)
+    head = f"**{prose(evidence.id)}** {_one_line(prose(evidence.says))}" + (f" ({code(place)})" if place else "")
     return f"{head}\n\n{fence(shorten(neutral(evidence.quote), QUOTE_CELLS))}" if evidence.quote else head
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Stage = Literal["init", "run", "eval"]
 STAGES: tuple[Stage, ...] = ("init", "run", "eval")
+COMPUTED = "computed"  # source of a figure that stands in no single line
 
 Bottleneck = Literal["init", "run", "eval", "saturated", "sync", "supply", "straggler", "trainer", "healthy", "unknown"]
 Cause = Literal[

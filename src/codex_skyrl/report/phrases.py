@@ -7,6 +7,7 @@ import re
 
 from codex_skyrl.report import figures, words
 from codex_skyrl.report.model import (
+    COMPUTED,
     Claim,
     Diagnosis,
     Evidence,
@@ -115,9 +116,9 @@ def other_finding(other: OtherFinding, lang: Lang) -> str:
 
 
 def place(evidence: Evidence) -> str:
-    """`source:line` or `source:first-last`; never shortened."""
+    """`source:line` or `source:first-last`, never shortened; "" for a computed figure."""
     if evidence.line_start is None:
-        return evidence.source
+        return "" if evidence.source == COMPUTED else evidence.source
     last = evidence.line_end
     span = "" if last is None or last == evidence.line_start else f"-{last}"
     return f"{evidence.source}:{evidence.line_start}{span}"

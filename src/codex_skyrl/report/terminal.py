@@ -61,7 +61,8 @@ def _why(diagnosis: Diagnosis) -> Iterator[RenderableType]:
 def _evidence(evidence: Evidence) -> Iterator[RenderableType]:
     indent = _id_indent(evidence)
     yield item(f"{evidence.id} ", evidence.says)
-    yield paragraph(phrases.place(evidence), PLACE, indent=indent)
+    if place := phrases.place(evidence):
+        yield paragraph(place, PLACE, indent=indent)
     if evidence.quote:
         yield quoted(evidence.quote, indent)
 
@@ -172,7 +173,8 @@ def _further(diagnosis: Diagnosis) -> Iterator[RenderableType]:
         yield heading(words.FURTHER, diagnosis.lang)
     for evidence in further:
         yield item(f"{evidence.id} ", evidence.says)
-        yield paragraph(phrases.place(evidence), PLACE, indent=_id_indent(evidence))
+        if place := phrases.place(evidence):
+            yield paragraph(place, PLACE, indent=_id_indent(evidence))
 
 
 def _inputs(diagnosis: Diagnosis) -> Iterator[RenderableType]:

@@ -95,6 +95,8 @@ class Table:
             self._indent, self._item, self._item_line, self._depth = indent, [], number, 0
         elif not self._item:
             return
+        if bare.startswith('"message"'):
+            self._item_line = number  # the line that says something, for quoting
         skeleton = _STRING.sub("", bare)
         self._depth += skeleton.count("{") - skeleton.count("}")
         self._item.append(bare)
