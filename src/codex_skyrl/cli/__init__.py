@@ -19,6 +19,8 @@ INTERRUPTED = 130
 _COMMANDS = {
     "diagnose": ("codex_skyrl.cli.diagnose", "Find the bottleneck of a rollout from its logs, with evidence."),
     "events": ("codex_skyrl.cli.events", "Show what is understood in log files, line by line."),
+    "setup": ("codex_skyrl.cli.setup", "Write the Codex configuration for a gateway, and prove it."),
+    "check": ("codex_skyrl.cli.check", "Check the Codex configuration: which provider is used, and what is wrong."),
     "schema": ("codex_skyrl.cli.schema", "Print the JSON schema of the diagnosis."),
 }
 

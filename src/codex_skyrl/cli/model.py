@@ -1,13 +1,13 @@
 """Decides whether a model is asked, says which and why, and asks it. `auto` never fails because of a model."""
 
 import os
-from pathlib import Path
 from typing import Literal
 
 from codex_skyrl.cli.console import Consoles
 from codex_skyrl.errors import CodexSkyrlError, ConfigError
 from codex_skyrl.llm.provider import Key, Provider, Wanted, key_of, resolve_provider
 from codex_skyrl.report.model import Diagnosis
+from codex_skyrl.setup.codex import codex_home
 from codex_skyrl.text import Lang, Text
 
 
@@ -36,13 +36,8 @@ def ask_model(diagnosis: Diagnosis, engine: Literal["auto", "api"], show: Consol
         return _without(diagnosis, engine, show, problem)
 
 
-def codex_home() -> Path:
-    """The folder of the user's Codex configuration."""
-    return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
-
-
 def _configured(wanted: Wanted) -> tuple[Provider, Key]:
-    provider = resolve_provider(wanted, os.environ, codex_home())
+    provider = resolve_provider(wanted, os.environ, codex_home(os.environ))
     if provider is None:
         raise ConfigError("no model API is configured.", fix="Give --base-url and --model, or run: codex-skyrl setup")
     key = key_of(provider, os.environ)
