@@ -73,6 +73,7 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(home: Path) -> None:
     with playing(api()) as server:
         done = run("setup", "--base-url", server.url, "--model", "m1", "--dry-run", "--yes", home=home, PATH="")
     assert '+model_provider = "taotoken"' in done.stdout
+    assert '+env_key = "TAOTOKEN_API_KEY"' in done.stdout
     assert (home / "config.toml").read_text() == OLD
 
 
@@ -129,9 +130,8 @@ def test_a_broken_file_is_left_alone(home: Path) -> None:
 
 
 def test_no_planted_secret_appears_anywhere(home: Path) -> None:
-    planted = [
-        f"{p}{n:02d}" + "Planted7" * 4 for n in range(10) for p in ("sk-", "ghp_", "hf_", "glpat-", "AKIA0000000000")
-    ]
+    planted = [f"{p}{n:02d}" + "Planted7" * 4 for n in range(10) for p in ("sk-", "ghp_", "hf_", "glpat-")]
+    planted += [f"AKIA{n:02d}PLANTEDSEVEN77" for n in range(10)]
     lines = [f'http_headers{n} = {{ Authorization = "Bearer {secret}" }}' for n, secret in enumerate(planted[:25])]
     lines += [f"api_key{n} = '{secret}'" for n, secret in enumerate(planted[25:])]
     around = [line for n, line in enumerate(lines) for line in (f"[mcp_servers.s{n}]", line)]

@@ -51,6 +51,7 @@ def test_each_form_keeps_what_is_around_it(text: str, shown: str) -> None:
         "token usage: 0.97, max_tokens=32768, prompt_tokens: 12",
         "http://10.0.0.20:8000/runtime/PLACEHOLDER/alive",
         "OPENAI_API_KEY=$TAOTOKEN_API_KEY",
+        'env_key = "TAOTOKEN_API_KEY"',
         "step:3 - timing_s/gen:1292.008563 - timing_per_token_ms/gen:0.1",
     ],
 )

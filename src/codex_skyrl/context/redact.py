@@ -9,15 +9,19 @@ from collections.abc import Callable
 MASK = "[redacted]"
 
 _Replace = str | Callable[[re.Match[str]], str]
-_NAME = r"[\w.-]*(?:api[_-]?key|apikey|secret|passw(?:or)?d|passwd|credential|private[_-]?key|access[_-]?token|auth[_-]?token|_token|_key)"
+_NAME = r"[\w.-]*(?:api[_-]?key|apikey|secret|passw(?:or)?d|passwd|credential|private[_-]?key|access[_-]?token|auth[_-]?token|_token|_key)\d*"
 _NOT_SECRET = re.compile(
     r"(?:\d{1,6}|none|null|true|false|empty|\*+|\$\{?\w+\}?|\[redacted\]|<[\w -]+>)$", re.IGNORECASE
 )
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET|PASSWORD)")
 
 
 def _after_name(match: re.Match[str]) -> str:
     """NAME=VALUE of a secret-looking name: short numbers, placeholders and variables are no secrets."""
     value = match["value"].strip("\"'")
+    if _VARIABLE.fullmatch(value):
+        return match[0]  # env_key = "SOME_API_KEY" names a variable
     return match[0] if len(value) < 6 or _NOT_SECRET.match(value) else match[0].replace(value, MASK)
 
 
