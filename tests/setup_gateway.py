@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -134,7 +134,8 @@ def playing(script: Script) -> Iterator[Playing]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(play.body) + (100 if play.cut else 0)))
             self.end_headers()
-            self.wfile.write(play.body)
+            with suppress(ConnectionError):  # a client that has seen enough
+                self.wfile.write(play.body)
             self.close_connection = self.close_connection or play.cut
 
         def do_GET(self) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import tomlkit
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from codex_skyrl.errors import ConfigError
@@ -96,11 +96,31 @@ def test_what_cannot_be_read_is_refused() -> None:
         after("model = \n")
 
 
-@given(st.lists(st.sampled_from([t for t in FILES.values() if "model" not in t and t]), max_size=4), st.dictionaries(st.text("xyz", min_size=1, max_size=4), st.one_of(st.text(max_size=8), st.integers(), st.lists(st.text(max_size=4), max_size=2)), max_size=4))  # fmt: skip
-def test_foreign_values_survive(pieces: list[str], more: dict[str, object]) -> None:
-    text = tomlkit.dumps(more) + "".join(f"[s{n}]\nx = 1\n" for n, _ in enumerate(pieces))
-    result = tomlkit.parse(after(text)).unwrap()
-    before = tomlkit.parse(text).unwrap()
-    for key, value in before.items():
-        if key not in ("model", "model_provider", "model_providers"):
-            assert result[key] == value
+NAMES = st.text("abcxyz", min_size=1, max_size=4)
+SIMPLE = st.one_of(st.text(max_size=8), st.integers(-9, 9), st.booleans(), st.lists(st.integers(0, 9), max_size=3))
+TABLES = st.dictionaries(NAMES, st.one_of(SIMPLE, st.dictionaries(NAMES, SIMPLE, max_size=3)), max_size=4)
+DOCUMENTS = st.dictionaries(NAMES, st.one_of(SIMPLE, TABLES, st.lists(st.dictionaries(NAMES, SIMPLE, min_size=1, max_size=2), min_size=1, max_size=3)), max_size=6)  # fmt: skip
+
+
+@given(
+    DOCUMENTS,
+    st.lists(st.sampled_from(["# a comment", "", "   ", '# model = "no"']), max_size=6),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_random_documents_keep_every_line_and_value(
+    values: dict[str, object], between: list[str], newline: str
+) -> None:
+    text = "\n".join([*between, tomlkit.dumps(values)])
+    before = document_of(Path("config.toml"), text.replace("\n", newline).encode())
+    assume(before.values is not None)
+    result = edited(before, WANTED)
+    assert not [
+        line
+        for line in difflib.ndiff(before.text.split("\n"), result.text.split("\n"))
+        if line.startswith("- ") and line.strip("- \r")
+    ]
+    after_values = dict(result.values or {})
+    for owned in ("model", "model_provider", "model_providers"):
+        after_values.pop(owned)
+    assert repr(after_values) == repr(dict(before.values or {}))
+    assert edited(result, WANTED) is result

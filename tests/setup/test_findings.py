@@ -6,9 +6,10 @@ import pytest
 
 from codex_skyrl.setup.codex import Version
 from codex_skyrl.setup.document import document_of, read_document
-from codex_skyrl.setup.effective import effective_of
+from codex_skyrl.setup.edit import edited
+from codex_skyrl.setup.effective import Layers, effective_of
 from codex_skyrl.setup.finding import Finding
-from codex_skyrl.setup.findings import findings_of
+from codex_skyrl.setup.findings import findings_of, project_findings
 
 GOOD = """\
 model = "m1"
@@ -149,3 +150,40 @@ def test_a_dot_in_a_provider_id_is_explained() -> None:
         if f.code == "provider_id_not_found"
     ]
     assert '[model_providers."tao.v1"]' in finding.fix.en
+
+
+def test_what_stands_over_the_file_decides() -> None:
+    values = document_of(Path("c"), GOOD.encode()).values or {}
+    over = Layers({"model_provider": "x"}, "p", {"model_provider": "y", "model": "m2"})
+    assert effective_of(values, over).provider == "x"
+    assert "-c" in effective_of(values, over).decided_by.en
+    profiled = effective_of(values, Layers({}, "p", {"model_provider": "y", "model": "m2"}))
+    assert (profiled.provider, profiled.model) == ("y", "m2")
+    assert "p.config.toml" in profiled.decided_by.en
+    assert "built-in default" in effective_of({}).decided_by.en
+
+
+def test_a_projects_own_provider_is_ignored_and_said_so() -> None:
+    assert [f.code for f in project_findings(document_of(Path(".codex/config.toml"), GOOD.encode()))] == [
+        "project_provider_ignored"
+    ]
+    assert project_findings(document_of(Path(".codex/config.toml"), b"model = 'm'\n")) == []
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="the field cases are not at hand")
+def test_field_case_writes_change_only_what_they_must() -> None:
+    wire = {("model_providers", "taotoken", "wire_api"): "responses"}
+    before = read_document(CASES / "K1-01" / "config.toml")
+    lines = [edited(before, wire).text.splitlines(), before.text.splitlines()]
+    assert [n for n, (a, b) in enumerate(zip(*lines, strict=True), 1) if a != b] == [9]
+    root = edited(read_document(CASES / "K1-05" / "config.toml"), {("model_provider",): "taotoken"})
+    assert effective_of(root.values or {}).provider == "taotoken"
+    assert root.text.splitlines()[1] == 'model_provider = "taotoken"'
+    bound = edited(
+        read_document(CASES / "K1-03" / "config.toml"), {("model_providers", "custom", "env_key"): "TAOTOKEN_API_KEY"}
+    )
+    assert findings_of(bound, ENV, NOW) == []
+    windows = edited(read_document(CASES / "K1-07" / "config.toml"), {("model_provider",): "taotoken", **wire})
+    assert windows.raw.startswith(b"\xef\xbb\xbfmodel")
+    assert windows.raw.count(b"\n") == windows.raw.count(b"\r\n")
+    assert windows.raw.count(b"\xef\xbb\xbf") == 1

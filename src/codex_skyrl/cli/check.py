@@ -17,23 +17,30 @@ _NOTHING = Text("Nothing wrong was found in {path}.", "{path} 没有发现问题
 
 @click.command()
 @click.option("--config", type=click.Path(), help="File to check; default: config.toml in CODEX_HOME or ~/.codex.")
+@click.option("-c", "overrides", multiple=True, metavar="KEY=VALUE", help="As given to Codex; stands over the file.")
+@click.option("-p", "--profile", help="As given to Codex: NAME.config.toml beside the file stands over it.")
 @click.option("--codex", "binary", help="Codex binary; default: the one on PATH.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 @options.lang
-def check(config: str | None, binary: str | None, form: str, lang: Lang | None) -> None:
+def check(
+    config: str | None, overrides: tuple[str, ...], profile: str | None, binary: str | None, form: str, lang: Lang | None
+) -> None:  # fmt: skip
     """Check the Codex configuration. Changes nothing, asks no network. Exit code 1 when there is an error."""
     from codex_skyrl.setup.codex import codex_home, find_codex
     from codex_skyrl.setup.document import read_document
-    from codex_skyrl.setup.effective import effective_of
-    from codex_skyrl.setup.findings import findings_of
+    from codex_skyrl.setup.effective import Layers, effective_of
+    from codex_skyrl.setup.findings import findings_of, project_findings
 
     env = dict(os.environ)
     chosen = resolve_lang(lang, env)
     path = Path(config) if config else codex_home(env) / "config.toml"
     document = read_document(path)
     codex = find_codex(env, binary)
+    over = read_document(path.with_name(f"{profile}.config.toml")) if profile else None
+    layers = Layers(_overrides(overrides), profile, (over.values or {}) if over else {})
     found = findings_of(document, env, codex.version if codex else None)
-    now = effective_of(document.values) if document.values is not None else None
+    found += project_findings(read_document(Path.cwd() / ".codex" / "config.toml"))
+    now = effective_of(document.values, layers) if document.values is not None else None
     if form == "json":
         effective = None if now is None else {
             "provider": now.provider, "base_url": now.base_url, "model": now.model, "wire_api": now.wire_api,
@@ -60,6 +67,12 @@ def check(config: str | None, binary: str | None, form: str, lang: Lang | None) 
         if not found:
             out.print(_NOTHING.to(chosen).format(path=path), soft_wrap=True)
     sys.exit(1 if any(f.severity == "error" for f in found) else 0)
+
+
+def _overrides(given: tuple[str, ...]) -> dict[str, str]:
+    """Root keys of `-c KEY=VALUE`, quotes around the value taken off as Codex does."""
+    pairs = (text.partition("=") for text in given)
+    return {key.strip(): value.strip().strip("\"'") for key, _, value in pairs}
 
 
 def _effective_line(provider: str, base_url: str | None, model: str | None, why: Text, lang: Lang) -> str:

@@ -41,9 +41,9 @@ def _no_common_wire(base: str, installed: str) -> Text:
         f"the gateway answers only {base}/chat/completions, which {installed} no longer speaks; a configuration would keep "
         f"Codex from starting. What works: (1) now, without Codex: codex-skyrl diagnose --engine api --wire-api chat "
         f"--base-url {base} --model MODEL; (2) an old Codex: npm install -g @openai/codex@{LAST_WITH_CHAT} (no fixes since "
-        f"then, security included); (3) ask the gateway for /responses.",
+        f"then, security included); (3) a local bridge from Responses to chat (docs/setup.md); (4) ask the gateway for /responses.",
         f"网关只支持 {base}/chat/completions，而 {installed} 已不再支持；写入配置会让 Codex 无法启动。可行的办法："
         f"(1) 现在就可用、不经 Codex：codex-skyrl diagnose --engine api --wire-api chat --base-url {base} --model MODEL；"
         f"(2) 旧版 Codex：npm install -g @openai/codex@{LAST_WITH_CHAT}（此后的修复都没有，包括安全修复）；"
-        f"(3) 请网关方提供 /responses。",
+        f"(3) 本地搭一个 Responses 到 chat 的转换代理（见 docs/setup.md）；(4) 请网关方提供 /responses。",
     )

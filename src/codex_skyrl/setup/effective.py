@@ -1,7 +1,7 @@
 """Which provider Codex really uses with this configuration, and why."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from codex_skyrl.text import Text
@@ -21,24 +21,38 @@ class Effective:
     decided_by: Text
 
 
-def effective_of(values: Mapping[str, Any], override: str | None = None) -> Effective:
-    """From the parsed user configuration; `override` is a provider named by `-c model_provider=...`."""
-    named = override or _text(values.get("model_provider"))
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What may stand over the user's file: `-c` overrides, and a profile file with its name."""
+
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    profile: str | None = None
+    profile_values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def effective_of(values: Mapping[str, Any], layers: Layers | None = None) -> Effective:
+    """From the parsed user configuration and what stands over it: -c before the profile file before the root keys."""
+    layers = layers or Layers()
+    merged = {**values, **layers.profile_values, **layers.overrides}
+    merged["model_providers"] = {**provider_tables(values), **provider_tables(layers.profile_values)}
+    named = _text(merged.get("model_provider"))
     provider = named or BUILT_IN
-    table = provider_table(values, provider) or {}
+    table = provider_table(merged, provider) or {}
     return Effective(
         provider,
         _text(table.get("base_url")),
-        _text(values.get("model")),
+        _text(merged.get("model")),
         _text(table.get("wire_api")) or ("responses" if table else None),
         _text(table.get("env_key")),
-        _why(override, named),
+        _why(layers, named),
     )
 
 
-def _why(override: str | None, named: str | None) -> Text:
-    if override:
+def _why(layers: Layers, named: str | None) -> Text:
+    if "model_provider" in layers.overrides:
         return Text("the -c override on the command line", "命令行的 -c 覆盖")
+    if "model_provider" in layers.profile_values:
+        return Text(f"the profile file {layers.profile}.config.toml", f"profile 文件 {layers.profile}.config.toml")
     if named:
         return Text("the root key model_provider", "根键 model_provider")
     return Text("Codex's built-in default: no root key model_provider", "Codex 的内置默认值：没有根键 model_provider")

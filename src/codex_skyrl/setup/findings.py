@@ -184,3 +184,14 @@ def _not_found(document: Document, values: Mapping[str, Any], name: str) -> Find
         f"model_provider names {name!r}, which no table defines", f"model_provider 指向 {name!r}，但没有任何表定义它"
     )
     return found(document, "provider_id_not_found", "error", ("model_provider",), what, fix)
+
+
+def project_findings(document: Document) -> list[Finding]:
+    """A project's own `.codex/config.toml`: Codex never takes a provider from it, trusted or not."""
+    keys = [k for k in ("model_provider", "model_providers") if document.values is not None and k in document.values]
+    if not keys:
+        return []
+    named = " and ".join(keys)
+    what = Text(f"{named} in a project's file are ignored by Codex", f"项目文件里的 {named} 会被 Codex 忽略")
+    fix = Text("set them in the user's configuration (codex-skyrl setup)", "请写在用户配置里（codex-skyrl setup）")
+    return [found(document, "project_provider_ignored", "info", (keys[0],), what, fix)]

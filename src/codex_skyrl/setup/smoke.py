@@ -86,6 +86,7 @@ _CAUSES = (
     (r"429|usage limit|Quota exceeded", "the gateway limits this key", "网关限制了该 key"),
     (r"waiting for network|error sending request|builder error", "the gateway can't be reached at this address", "该地址连不上网关"),
     (r"Error loading config\.toml", "Codex can't read the configuration", "Codex 无法读取配置"),
+    (r"stream disconnected before completion", "the gateway reports a failure in its stream, or breaks it off", "网关在流中报告了失败，或中断了流"),
 )  # fmt: skip
 
 
