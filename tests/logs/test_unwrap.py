@@ -39,6 +39,13 @@ def test_layers_within_layers() -> None:
     assert found == Wrapped("text", "WorkerDict pid=7", Stamp(NOON, True, 1.0, True), 2)
 
 
+def test_a_time_within_a_time_keeps_the_outer_one() -> None:
+    [found] = unwrap("2025-05-20T12:00:00Z stdout F May 20 20:00:00 (W pid=7) text")
+    assert found == Wrapped("text", "W pid=7", Stamp(NOON, True, 1.0, True))
+    record = json.dumps({"log": "May 20 20:00:00 text\n", "time": "2025-05-20T12:00:00Z"})
+    assert unwrap(record) == [Wrapped("text", stamp=Stamp(NOON, True, 1.0, True))]
+
+
 def test_docker_json_file() -> None:
     line = json.dumps({"log": "(A pid=1) \u001b[92mone\u001b[0m\n", "stream": "stdout", "time": "2025-05-20T12:00:00Z"})
     assert unwrap(line) == [Wrapped("one", "A pid=1", Stamp(NOON, True, 1.0, True))]

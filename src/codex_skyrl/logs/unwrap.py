@@ -22,6 +22,9 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _TS = re.compile(rf"({'|'.join(_MONTHS)}) {{1,2}}(\d{{1,2}}) (\d\d):(\d\d):(\d\d)(?:\.\d+)? ")
 
 
+_MOST_LAYERS = 3
+
+
 class Wrapped(NamedTuple):
     """One line without its wrapping. `stamp` is the wrapper's own time; `partial`: the next line continues it."""
 
@@ -44,23 +47,31 @@ def unwrap(text: str) -> list[Wrapped]:
     Mostly one result; more when another process wrote its line into the middle of this one, or when a progress
     bar redrew itself (`\\r`) before a real line.
     """
-    stamp: Stamp | None = None
-    partial = False
     if text.startswith('{"'):
         record = docker_record(text)
         if record is not None:
             return record
-    head = text[:1]
-    if head.isdigit() and text[4:5] == "-":
-        outer = _RFC3339.match(text)
-        if outer and (outer[4] or outer[5]):
-            stamp = rfc3339(outer)
-            partial = outer[5] == "P"
-            text = text[outer.end() :]
-    elif head in "JFMASOND" and head:
-        outer = _TS.match(text)
-        if outer:
-            stamp, text = _syslog(outer), text[outer.end() :]
+    return _peeled(text, None)
+
+
+def _peeled(text: str, stamp: Stamp | None) -> list[Wrapped]:
+    """Take times that collectors put in front off, one within the other; the outermost one is kept."""
+    partial = False
+    for _ in range(_MOST_LAYERS):
+        head = text[:1]
+        if head.isdigit() and text[4:5] == "-":
+            outer = _RFC3339.match(text)
+            if outer is None or not (outer[4] or outer[5]):
+                break
+            stamp, partial = stamp or rfc3339(outer), partial or outer[5] == "P"
+        elif head and head in "JFMASOND":
+            outer = _TS.match(text)
+            if outer is None:
+                break
+            stamp = stamp or _syslog(outer)
+        else:
+            break
+        text = text[outer.end() :]
     return [_inner(piece, stamp, partial) for part in _redrawn(strip_ansi(text)) for piece in _glued(part)]
 
 
@@ -81,12 +92,7 @@ def docker_record(text: str) -> list[Wrapped] | None:
     partial = not content.endswith("\n")
     if partial:
         return [Wrapped(content, stamp=stamp, partial=True)]
-    return [item._replace(stamp=stamp) for line in content[:-1].split("\n") for item in unwrap_bare(line)]
-
-
-def unwrap_bare(text: str) -> list[Wrapped]:
-    """The same without looking for a collector's wrapping."""
-    return [_inner(piece, None, False) for part in _redrawn(strip_ansi(text)) for piece in _glued(part)]
+    return [item for line in content[:-1].split("\n") for item in _peeled(line, stamp)]
 
 
 def rfc3339(match: re.Match[str]) -> Stamp | None:
