@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from codex_binary import CHAT_ERA, CURRENT, codex_binary
-from codex_skyrl.setup.codex import Codex, find_codex, run
+from codex_skyrl.processes import run
+from codex_skyrl.setup.codex import Codex, find_codex
 from codex_skyrl.setup.smoke import Smoke, smoke_through_codex
 from setup_gateway import Play, Script, api, error, page, playing
 

@@ -14,14 +14,14 @@ from codex_skyrl.cli.console import WIDTH_WITHOUT_TERMINAL, consoles, resolve_la
 from codex_skyrl.report.model import Diagnosis
 from codex_skyrl.text import Lang
 
-Engine = Literal["auto", "offline", "api"]
+Engine = Literal["auto", "offline", "api", "codex"]
 Wire = Literal["auto", "responses", "chat"]
 
 
 @click.command()
 @options.paths
-@click.option("--engine", type=click.Choice(["auto", "offline", "api"]), default="auto",
-              help="api: also ask a model; auto: do so when one is configured and its key is set.")  # fmt: skip
+@click.option("--engine", type=click.Choice(["auto", "offline", "api", "codex"]), default="auto",
+              help="api: also ask a model; codex: ask it through the Codex CLI; auto: api when one is configured and its key is set.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, writable=True), help="Write the report to a file.")
 @options.lang
@@ -29,10 +29,11 @@ Wire = Literal["auto", "responses", "chat"]
 @click.option("--base-url", help="Model API; default: CODEX_SKYRL_BASE_URL, else the Codex configuration.")
 @click.option("--model", help="Model id; default: CODEX_SKYRL_MODEL, else the Codex configuration.")
 @click.option("--wire-api", type=click.Choice(["auto", "responses", "chat"]), default=None)
+@click.option("--codex", "binary", help="Codex binary for --engine codex; default: the one on PATH.")
 @click.option("--env-key", help="Environment variable that holds the key (default TAOTOKEN_API_KEY).")
 def diagnose(
     paths: tuple[str, ...], engine: Engine, form: str, output: str | None, lang: Lang | None, quiet: bool,
-    base_url: str | None, model: str | None, wire_api: Wire | None, env_key: str | None,
+    base_url: str | None, model: str | None, wire_api: Wire | None, env_key: str | None, binary: str | None,
 ) -> None:  # fmt: skip
     """Find the bottleneck stage of a SkyRL-v0 rollout.
 
@@ -50,10 +51,14 @@ def diagnose(
         material = read(paths, here, ray, progress)
     diagnosis = analyse(material, chosen)
     if engine != "offline":
-        from codex_skyrl.cli.model import ask_model
+        from codex_skyrl.cli.model import ask_codex_model, ask_model
         from codex_skyrl.llm.provider import Wanted
 
-        diagnosis = ask_model(diagnosis, engine, show, Wanted(base_url, model, wire_api, env_key))
+        wanted = Wanted(base_url, model, wire_api, env_key)
+        if engine == "codex":
+            diagnosis = ask_codex_model(diagnosis, show, wanted, binary)
+        else:
+            diagnosis = ask_model(diagnosis, engine, show, wanted)
     _write(diagnosis, form, output, show.out)
 
 

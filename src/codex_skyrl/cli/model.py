@@ -1,14 +1,32 @@
 """Decides whether a model is asked, says which and why, and asks it. `auto` never fails because of a model."""
 
 import os
+from pathlib import Path
 from typing import Literal
 
 from codex_skyrl.cli.console import Consoles
 from codex_skyrl.errors import CodexSkyrlError, ConfigError
-from codex_skyrl.llm.provider import Key, Provider, Wanted, key_of, resolve_provider
+from codex_skyrl.llm.provider import ENV_KEY, Key, Provider, Wanted, key_of, resolve_provider
 from codex_skyrl.report.model import Diagnosis
-from codex_skyrl.setup.codex import codex_home
+from codex_skyrl.setup.codex import codex_home, find_codex
 from codex_skyrl.text import Lang, Text
+
+
+def ask_codex_model(diagnosis: Diagnosis, show: Consoles, wanted: Wanted, binary: str | None) -> Diagnosis:
+    """The diagnosis with the answer of a model asked through Codex, with the user's own Codex configuration.
+
+    Raises:
+        CodexSkyrlError: when there is no Codex, or it fails.
+    """
+    from codex_skyrl.consult import consult_codex
+
+    codex = find_codex(os.environ, binary)
+    if codex is None:
+        raise ConfigError("there is no Codex on PATH.", where="--engine codex", fix="npm install -g @openai/codex")
+    show.talk.print(
+        Text(f"Asking through Codex {codex.shown} ...", f"正在通过 Codex {codex.shown} 询问……").to(diagnosis.lang)
+    )
+    return consult_codex(diagnosis, codex.path, os.environ, wanted.env_key or ENV_KEY, Path.cwd())
 
 
 def ask_model(diagnosis: Diagnosis, engine: Literal["auto", "api"], show: Consoles, wanted: Wanted) -> Diagnosis:
