@@ -128,6 +128,14 @@ def test_events_lists_kinds_and_streams_json(folder: Path) -> None:
     assert started[0]["earliest"] == "12:00:00"
 
 
+def test_prompts_are_listed_shown_and_rendered(folder: Path) -> None:
+    assert run("prompts", "list", "--lang", "en", cwd=folder).stdout.startswith("diagnose     Explain a measured")
+    assert run("prompts", "show", "workers", "--lang", "zh", cwd=folder).stdout.startswith("---\nname: workers\n")
+    done = run("prompts", "show", "init-high", "logs", "--lang", "en", cwd=folder)
+    assert "limited by init" in done.stdout
+    assert "tokens" in done.stderr
+
+
 def test_help_starts_light() -> None:
     code = "import sys; from codex_skyrl.cli import group; group.main(['--help'], standalone_mode=False); print([m for m in ('openai', 'pydantic', 'rich', 'jinja2', 'httpx') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codex_skyrl.context.prompt import fence_for, prompt_text, render_prompt
+from codex_skyrl.context.prompt import fence_for, prompt_names, prompt_text, purpose_of, render_prompt
 from codex_skyrl.context.shipped import shipped
 from codex_skyrl.errors import InputError
 from codex_skyrl.report.model import Diagnosis
@@ -55,6 +55,20 @@ def test_every_prompt_says_what_it_is_for(lang: Lang) -> None:
         assert [line.split(":")[0] for line in head.splitlines()] == ["name", "purpose", "inputs", "output"]
 
 
+def test_every_prompt_renders_and_keeps_its_data_fenced(found: Diagnosis) -> None:
+    for name in prompt_names(found.lang):
+        prompt = render_prompt(name, found)
+        assert found.evidence[0].says in prompt
+        assert "{{" not in prompt
+        assert prompt.count("\n````") == 2
+        assert purpose_of(name, found.lang)
+
+
 def test_an_unknown_prompt_is_named() -> None:
     with pytest.raises(InputError, match="no prompt named 'nope'"):
         prompt_text("nope", "en")
+
+
+def test_the_seven_prompts_of_the_pack() -> None:
+    wanted = ["diagnose", "compare", "eval-high", "experiment", "init-high", "overlap", "workers"]
+    assert prompt_names("en") == prompt_names("zh") == wanted

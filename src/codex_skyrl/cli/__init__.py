@@ -21,6 +21,7 @@ _COMMANDS = {
     "events": ("codex_skyrl.cli.events", "Show what is understood in log files, line by line."),
     "setup": ("codex_skyrl.cli.setup", "Write the Codex configuration for a gateway, and prove it."),
     "check": ("codex_skyrl.cli.check", "Check the Codex configuration: which provider is used, and what is wrong."),
+    "prompts": ("codex_skyrl.cli.prompts", "List or show the prompt pack, by hand or rendered with a diagnosis."),
     "schema": ("codex_skyrl.cli.schema", "Print the JSON schema of the diagnosis."),
 }
 

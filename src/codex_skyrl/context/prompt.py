@@ -9,6 +9,7 @@ from codex_skyrl.report.model import Diagnosis
 from codex_skyrl.report.neutral import neutral
 from codex_skyrl.text import Lang
 
+_SUFFIX = ".md.j2"
 _TICKS = re.compile(r"`{3,}")
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
@@ -19,10 +20,22 @@ def prompt_text(name: str, lang: Lang) -> str:
     Raises:
         InputError: when there is no such prompt.
     """
-    path = shipped("prompts") / lang / f"{name}.md.j2"
+    path = shipped("prompts") / lang / f"{name}{_SUFFIX}"
     if not path.is_file():
-        raise InputError(f"there is no prompt named {name!r}.", where=str(path.parent))
+        raise InputError(f"there is no prompt named {name!r}.", fix=f"There are: {', '.join(prompt_names(lang))}")
     return path.read_text(encoding="utf-8")
+
+
+def prompt_names(lang: Lang) -> list[str]:
+    """The prompts that ship, `diagnose` first."""
+    names = sorted(p.name.removesuffix(_SUFFIX) for p in (shipped("prompts") / lang).glob(f"*{_SUFFIX}"))
+    return sorted(names, key=lambda name: name != "diagnose")
+
+
+def purpose_of(name: str, lang: Lang) -> str:
+    """The purpose that a prompt's front matter states."""
+    lines = prompt_text(name, lang).splitlines()
+    return next((line.removeprefix("purpose: ") for line in lines if line.startswith("purpose: ")), "")
 
 
 def render_prompt(name: str, diagnosis: Diagnosis) -> str:
