@@ -272,6 +272,25 @@ def test_nothing_of_a_step_is_unknown_and_says_what_to_collect(tmp_path: Path) -
     assert any("rollout log" in m.what for m in report.missing)
 
 
+def test_the_most_frequent_errors_are_pointed_at_when_nothing_is_known(tmp_path: Path) -> None:
+    lines = [f"[ERROR] worker {n} lost its connection" for n in range(5)] + ["[ERROR] disk full", "[INFO] fine"]
+    (tmp_path / "rollout.log").write_text("\n".join(lines) + "\n")
+    report = diagnosis(tmp_path)
+    assert report.verdict.bottleneck == "unknown"
+    assert [(e.line_start, e.says[:25]) for e in report.evidence] == [
+        (1, "an error that comes 5 time"[:25]),
+        (6, "an error that comes 1 time"[:25]),
+    ]
+
+
+def test_one_rank_with_a_longer_tail_is_not_a_slow_rank(tmp_path: Path) -> None:
+    for pid, turns in ((1, 8), (2, 8), (3, 80)):
+        story = play(batch(8, 4, lambda i, n=turns: {"turns": ((3.0, 2.0),) * (n if i == 30 else 8)}), 4, 4)  # type: ignore[misc]
+        write_log(tmp_path / f"rank{pid}.log", story, prefix=f"(WorkerDict pid={pid}) ")
+    found = diagnosis(tmp_path).verdict
+    assert (found.bottleneck, found.cause) == ("straggler", "straggler")
+
+
 def test_items_keep_their_order() -> None:
     items: list[Item] = batch(3, 2)
     assert [(i.instance[-3:], i.number) for i in items] == [("100", 0), ("101", 0), ("102", 0), ("100", 1), ("101", 1), ("102", 1)]  # fmt: skip

@@ -3,18 +3,22 @@
 Weighs steps by their observed time; a healthy stretch before or after does not hide a problem.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codex_skyrl.diagnosis.facts import Case, StepFacts
-from codex_skyrl.diagnosis.finding import Cite, Finding
+from codex_skyrl.diagnosis.finding import Cite, Finding, in_log
 from codex_skyrl.diagnosis.rules import findings_of, without_steps
 from codex_skyrl.diagnosis.rules.cites import secs
+from codex_skyrl.logs.event import Failure
+from codex_skyrl.pipeline.run import Placed
 from codex_skyrl.report.model import STAGES, Bottleneck, Cause
 from codex_skyrl.text import Text
 
 _RARE = 0.15  # of the time: a problem below this share does not outweigh healthy steps
 _URGENT = {"hang"}
+_ERRORS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,4 +156,19 @@ def _unknown(case: Case) -> Finding:
             "The input shows too little of a step, or no stage that is busy for most of it; nothing can be named.",
             "输入只覆盖了 step 的很小一部分，或没有任何阶段大部分时间在忙，无法下结论。",
         )
-    return Finding("unknown", "none", 0.3, reason)
+    return Finding("unknown", "none", 0.3, reason, tuple(_frequent_errors(case)))
+
+
+def _frequent_errors(case: Case) -> list[Cite]:
+    """The errors that come most often: all that can be pointed at when nothing can be concluded."""
+    groups: dict[str, list[Placed]] = {}
+    for placed in case.run.bodies(Failure):
+        if isinstance(placed.body, Failure) and placed.body.level == "error":
+            groups.setdefault(re.sub(r"[\da-f]*\d[\da-f]*", "#", placed.body.text[:120]), []).append(placed)
+    most = sorted(groups.values(), key=len, reverse=True)[:_ERRORS_SHOWN]
+    return [
+        in_log(
+            Text(f"an error that comes {len(g)} times (first here)", f"出现 {len(g)} 次的错误（首次在此）"), g[0].place
+        )
+        for g in most
+    ]
