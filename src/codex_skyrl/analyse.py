@@ -10,7 +10,8 @@ from pathlib import Path
 from codex_skyrl.checkout.launch import Knobs, read_launch_scripts
 from codex_skyrl.context.redact import redact
 from codex_skyrl.diagnosis.diagnose import diagnose
-from codex_skyrl.diagnosis.facts import case_of
+from codex_skyrl.diagnosis.experiments import REPLAYS
+from codex_skyrl.diagnosis.facts import Case, case_of
 from codex_skyrl.errors import InputError
 from codex_skyrl.logs.discover import Found, Source, find
 from codex_skyrl.logs.event import Event
@@ -22,6 +23,7 @@ from codex_skyrl.pipeline.trajectory import Place
 from codex_skyrl.report.inputs import input_of
 from codex_skyrl.report.model import Diagnosis
 from codex_skyrl.text import Lang
+from codex_skyrl.whatif.predict import predict
 
 _EVENTS_A_REPORT = 2_000
 Progress = Callable[[Source, int], None]  # the source being read, and bytes of it read so far
@@ -69,7 +71,29 @@ def analyse(material: Read, lang: Lang) -> Diagnosis:
     """The offline diagnosis of what was read."""
     case = case_of(material.run, material.knobs)
     inputs = [input_of(report, lang) for report in material.files]
-    return diagnose(case, inputs, lang, lambda places: _quoted(places, material.on_disk))
+    return _predicted(diagnose(case, inputs, lang, lambda places: _quoted(places, material.on_disk)), case)
+
+
+def _predicted(diagnosis: Diagnosis, case: Case) -> Diagnosis:
+    """The experiment with what the replay predicts for it, where the replay can be trusted."""
+    verdict = diagnosis.verdict
+    asked = REPLAYS.get((verdict.bottleneck, verdict.cause)) or REPLAYS.get((None, verdict.cause))
+    if asked is None or not diagnosis.experiments:
+        return diagnosis
+    try:
+        baseline, [found] = predict(case, [asked])
+    except InputError:
+        return diagnosis  # no step is whole enough to be replayed
+    if not baseline.trusted:
+        return diagnosis
+    said = {
+        "step_time_change_pct": found.change_pct,
+        "low_pct": found.low_pct,
+        "high_pct": found.high_pct,
+        "next_bottleneck": found.next_bottleneck,
+    }
+    first, *others = diagnosis.experiments
+    return diagnosis.model_copy(update={"experiments": [first.model_copy(update=said), *others]})
 
 
 def _gather(source: Source, names: list[str], progress: Progress | None) -> tuple[Gathered, list[FileReport]]:

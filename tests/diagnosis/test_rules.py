@@ -291,6 +291,22 @@ def test_one_rank_with_a_longer_tail_is_not_a_slow_rank(tmp_path: Path) -> None:
     assert (found.bottleneck, found.cause) == ("straggler", "straggler")
 
 
+def test_the_experiment_comes_with_a_prediction_where_the_replay_holds(tmp_path: Path) -> None:
+    found = whole(tmp_path, play(batch(8, 6, lambda i: {"tests_s": 90.0}), 4, 1))
+    [experiment] = found.experiments
+    assert experiment.knob == "actor_rollout_ref.rollout.max_eval_parallel_agents"
+    assert (experiment.from_, experiment.to) == (1, 2)
+    assert -52 < (experiment.step_time_change_pct or 0) < -40
+    assert experiment.next_bottleneck == "eval"
+
+
+def test_idle_gpus_lead_to_more_agents_not_to_more_evaluators(tmp_path: Path) -> None:
+    story = play(batch(8, 6, lambda i: {"turns": ((3.0, 2.5),) * 8}), 4, 4)
+    more = {"gpu.csv": gpu_rows(story.end_s, 35), "launch.sh": "x actor_rollout_ref.rollout.max_parallel_agents=4"}
+    [experiment] = whole(tmp_path, story, more=more).experiments
+    assert (experiment.knob, experiment.to) == ("actor_rollout_ref.rollout.max_parallel_agents", 8)
+
+
 def test_items_keep_their_order() -> None:
     items: list[Item] = batch(3, 2)
     assert [(i.instance[-3:], i.number) for i in items] == [("100", 0), ("101", 0), ("102", 0), ("100", 1), ("101", 1), ("102", 1)]  # fmt: skip

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from codex_skyrl.diagnosis.facts import Case
 from codex_skyrl.diagnosis.finding import Finding
-from codex_skyrl.report.model import Cause
+from codex_skyrl.report.model import Bottleneck, Cause
 from codex_skyrl.text import Text
 
 _ROLLOUT = "actor_rollout_ref.rollout."
@@ -23,6 +23,8 @@ class Trial:
 
 def trial_of(case: Case, verdict: Finding) -> Trial | None:
     """The experiment that tests the verdict; None when there is nothing to fix or nothing is known."""
+    if verdict.bottleneck == "run" and verdict.cause == "few_workers":
+        return _MORE_AGENTS(case)
     make = _TRIALS.get(verdict.cause)
     return make(case) if make is not None else None
 
@@ -69,6 +71,15 @@ _PREPULL = _fixed(
     ),
 )
 
+_MORE_AGENTS = _setting(
+    "max_parallel_agents",
+    lambda n: 2 * n,
+    Text(
+        "double the agents: the model is mostly idle while environments work (watch the sandboxes' nodes)",
+        "把 agent 数加倍：环境在忙时模型大多空闲（注意沙箱节点的负载）",
+    ),
+)
+
 _TRIALS: dict[Cause, Callable[[Case], Trial]] = {
     "image_pull": _PREPULL,
     "cache_miss": _PREPULL,
@@ -111,14 +122,7 @@ _TRIALS: dict[Cause, Callable[[Case], Trial]] = {
             "把请求分散到各副本（在最空闲者中随机）",
         ),
     ),
-    "env_slow": _setting(
-        "max_parallel_agents",
-        lambda n: 2 * n,
-        Text(
-            "double the agents: the model is mostly idle while environments work (watch the sandboxes' nodes)",
-            "把 agent 数加倍：环境在忙时模型大多空闲（注意沙箱节点的负载）",
-        ),
-    ),
+    "env_slow": _MORE_AGENTS,
     "max_iterations": _setting(
         "max_iterations",
         lambda n: max(1, n * 3 // 4),
@@ -188,4 +192,20 @@ _TRIALS: dict[Cause, Callable[[Case], Trial]] = {
         lambda n: max(1, n * 3 // 4),
         Text("lower the cap on turns by a quarter: only the tail gets shorter", "把轮数上限降低四分之一：只有长尾变短"),
     ),
+}
+
+# The same change in the replay's terms, for predicting it.
+REPLAYS: dict[tuple[Bottleneck | None, Cause], str] = {
+    (None, "image_pull"): "image_cache=all_hit",
+    (None, "cache_miss"): "image_cache=all_hit",
+    (None, "llm_saturated"): "llm_capacity=x2",
+    (None, "env_slow"): "run_workers=x2",
+    ("run", "few_workers"): "run_workers=x2",
+    ("eval", "few_workers"): "eval_workers=x2",
+    (None, "test_time"): "eval_workers=x2",
+    (None, "eval_poll"): "eval_poll_s=2",
+    (None, "thread_cap"): "thread_pool=x4",
+    (None, "blocked_loop"): "async_stop=on",
+    (None, "barrier"): "turn_barrier=off",
+    (None, "llm_wakeup"): "llm_wakeup_s=0",
 }
