@@ -14,6 +14,7 @@ from codex_skyrl.pipeline.trajectory import Trajectory
 
 POOL_THREADS = 32
 _INIT_POOL_CALLS = 3  # connect, set up the environment, initialise: each waits for a thread
+_EVAL_POOL_CALLS = 3  # the same for the second sandbox, before the tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +114,11 @@ def _job(t: Trajectory, parts: Profile, wait: float) -> Job | None:
     run = max(0.5, t.run.service_s - wait)
     share = _model_share(parts)
     whole = t.eval.service_s or 0.0
-    prepare = (
-        max(0.0, (t.tests_started_s - t.eval.taken_s) - wait)
-        if t.tests_started_s and t.eval.taken_s
-        else max(0.0, whole - wait)
-    )
+    asked = _EVAL_POOL_CALLS * wait
+    prepared = t.tests_started_s - t.eval.taken_s if t.tests_started_s and t.eval.taken_s else whole
+    prepare = max(0.0, prepared - asked)
     tests = t.tests_s or 0.0
-    after = max(0.0, whole - wait - prepare - tests)
+    after = max(0.0, whole - asked - prepare - tests)
     return Job(init, False, run * share, run * (1 - share), t.turns, prepare, tests, after)
 
 

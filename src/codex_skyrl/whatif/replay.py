@@ -65,7 +65,9 @@ def replay(jobs: Sequence[Job], structure: Structure) -> Replayed:
         while True:
             job = yield eval_queue.get()
             begun = env.now
-            yield from in_pool(job.prepare_s + polled(job.tests_s, structure.poll_s) + job.after_s)
+            tested = polled(job.tests_s, structure.poll_s) + job.after_s
+            for seconds in (0.8 * job.prepare_s, 0.2 * job.prepare_s, tested):
+                yield from in_pool(seconds)
             busy["eval"] += env.now - begun
             ended[0] = max(ended[0], env.now)
 
