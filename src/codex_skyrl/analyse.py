@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codex_skyrl.checkout.facts import Checkout
 from codex_skyrl.checkout.launch import Knobs, read_launch_scripts
+from codex_skyrl.checkout.read import read_checkout
 from codex_skyrl.context.redact import redact
 from codex_skyrl.diagnosis.diagnose import diagnose
 from codex_skyrl.diagnosis.experiments import REPLAYS
@@ -31,17 +33,24 @@ Progress = Callable[[Source, int], None]  # the source being read, and bytes of 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What was read: the run, a report per file, settings, and where each shown source lies on disk."""
+    """What was read: the run, a report per file, settings, where each shown source lies on disk, and the checkout."""
 
     run: Run
     files: tuple[FileReport, ...]
     knobs: Knobs
     found: Found
     on_disk: Mapping[str, Path]
+    checkout: Checkout | None = None
 
 
-def read(arguments: Iterable[str], here: Path, ray_root: Path | None, progress: Progress | None = None) -> Read:
-    """Find and read everything the arguments name.
+def read(
+    arguments: Iterable[str],
+    here: Path,
+    ray_root: Path | None,
+    progress: Progress | None = None,
+    checkout_at: Path | None = None,
+) -> Read:
+    """Find and read everything the arguments name, and the checkout around `checkout_at` (default: `here`).
 
     Raises:
         InputError: when nothing is found, or a file cannot be opened.
@@ -59,7 +68,11 @@ def read(arguments: Iterable[str], here: Path, ray_root: Path | None, progress: 
     scripts = {path: _shown(path, here) for path, _ in found.left if path.suffix == ".sh"}
     knobs = read_launch_scripts(scripts, scripts)
     on_disk.update({name: path for path, name in scripts.items()})
-    return Read(assemble(gathered), tuple(files), knobs, found, on_disk)
+    checkout = read_checkout(checkout_at or here)
+    if checkout is not None:
+        on_disk = {source: Path(checkout.root) / source for source in checkout.sources} | on_disk
+        knobs = knobs if knobs.found else checkout.only_script
+    return Read(assemble(gathered), tuple(files), knobs, found, on_disk, checkout)
 
 
 def total_bytes(arguments: Iterable[str], here: Path, ray_root: Path | None) -> int:
@@ -69,7 +82,7 @@ def total_bytes(arguments: Iterable[str], here: Path, ray_root: Path | None) -> 
 
 def analyse(material: Read, lang: Lang) -> Diagnosis:
     """The offline diagnosis of what was read."""
-    case = case_of(material.run, material.knobs)
+    case = case_of(material.run, material.knobs, material.checkout)
     inputs = [input_of(report, lang) for report in material.files]
     return _predicted(diagnose(case, inputs, lang, lambda places: _quoted(places, material.on_disk)), case)
 

@@ -24,6 +24,7 @@ Wire = Literal["auto", "responses", "chat"]
               help="api: also ask a model; codex: ask it through the Codex CLI; auto: api when one is configured and its key is set.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, writable=True), help="Write the report to a file.")
+@options.checkout
 @options.lang
 @options.quiet
 @click.option("--base-url", help="Model API; default: CODEX_SKYRL_BASE_URL, else the Codex configuration.")
@@ -34,6 +35,7 @@ Wire = Literal["auto", "responses", "chat"]
 def diagnose(
     paths: tuple[str, ...], engine: Engine, form: str, output: str | None, lang: Lang | None, quiet: bool,
     base_url: str | None, model: str | None, wire_api: Wire | None, env_key: str | None, binary: str | None,
+    checkout: str | None,
 ) -> None:  # fmt: skip
     """Find the bottleneck stage of a SkyRL-v0 rollout.
 
@@ -48,7 +50,7 @@ def diagnose(
     show = consoles(env, sys.stdout, sys.stderr, quiet=quiet)
     here, ray = Path.cwd(), options.ray_root()
     with reading(show.talk, total_bytes(paths, here, ray)) as progress:
-        material = read(paths, here, ray, progress)
+        material = read(paths, here, ray, progress, options.folder(checkout))
     diagnosis = analyse(material, chosen)
     if engine != "offline":
         from codex_skyrl.cli.model import ask_codex_model, ask_model

@@ -15,6 +15,15 @@ lang: Decorator = click.option(
     "--lang", type=click.Choice(["en", "zh"]), default=None, help="Language; default: the locale's."
 )
 quiet: Decorator = click.option("-q", "--quiet", is_flag=True, help="No progress and no hints on stderr.")
+checkout: Decorator = click.option(
+    "--checkout", type=click.Path(exists=True, file_okay=False), default=None,
+    help="SkyRL checkout to read the code of; default: the one around the current folder, if any.",
+)  # fmt: skip
+
+
+def folder(option: str | None) -> Path | None:
+    """A folder option as a path."""
+    return None if option is None else Path(option)
 
 
 def ray_root() -> Path:

@@ -13,6 +13,7 @@ from codex_skyrl.diagnosis.ledger import Ledger
 from codex_skyrl.diagnosis.matrix import rows_of
 from codex_skyrl.diagnosis.missing import needs_of
 from codex_skyrl.diagnosis.naive import naive_of
+from codex_skyrl.diagnosis.structure import behind, code_of
 from codex_skyrl.diagnosis.totals import queues_of, stages_of
 from codex_skyrl.diagnosis.verdict import Decision, Judged, decide
 from codex_skyrl.pipeline.trajectory import Place
@@ -39,6 +40,7 @@ def diagnose(case: Case, inputs: Sequence[Input], lang: Lang, quote: Quoter) -> 
     pipelines = [p for s in case.steps for p in s.pipelines]
     queues = queues_of(pipelines)
     verdict = _verdict(decision, case, queues, ledger, lang)
+    code = code_of(case.checkout, case.knobs, ledger) if case.checkout is not None else None
     matrix = [MatrixRow(row=r.name, matched=r.matched, evidence=ledger.ids(r.cites)) for r in rows_of(case.steps)]
     return Diagnosis(
         tool=Tool(version=__version__),
@@ -54,12 +56,14 @@ def diagnose(case: Case, inputs: Sequence[Input], lang: Lang, quote: Quoter) -> 
         experiments=_experiments(case, decision.finding, lang),
         evidence=ledger.evidence(quote(ledger.places)),
         missing=[Missing(what=what.to(lang), how=how) for what, how in needs_of(case, decision.finding)],
+        checkout=code,
     )
 
 
 def _verdict(decision: Decision, case: Case, queues: Queues, ledger: Ledger, lang: Lang) -> Verdict:
     finding = decision.finding
-    own = ledger.ids(finding.cites)
+    code = behind(finding, case.checkout) if case.checkout is not None else []
+    own = ledger.ids([*finding.cites, *code])
     return Verdict(
         bottleneck=finding.bottleneck,
         cause=finding.cause,

@@ -6,6 +6,7 @@ Puts together what `pipeline` computed; judges nothing.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from codex_skyrl.checkout.facts import Checkout
 from codex_skyrl.checkout.launch import Knobs
 from codex_skyrl.diagnosis.cluster import Pulls, SandboxRequests, pulls_between, sandbox_requests_between
 from codex_skyrl.diagnosis.merge import merged, weighted
@@ -99,13 +100,14 @@ class Case:
     run: Run
     steps: tuple[StepFacts, ...]
     knobs: Knobs
+    checkout: Checkout | None = None
 
     @property
     def last_s(self) -> float | None:
         return self.run.last_s
 
 
-def case_of(run: Run, knobs: Knobs) -> Case:
+def case_of(run: Run, knobs: Knobs, checkout: Checkout | None = None) -> Case:
     """Compute every step's facts."""
     stated = Workers(
         knobs.per_rank("max_parallel_agents"),
@@ -114,7 +116,7 @@ def case_of(run: Run, knobs: Knobs) -> Case:
     )
     per_instance = knobs.number("actor_rollout_ref.rollout.n_trajectories")
     steps = [_step(run, step, stated, per_instance) for step in run.steps]
-    return Case(run, tuple(_dated_by_trainer([s for s in steps if s is not None])), knobs)
+    return Case(run, tuple(_dated_by_trainer([s for s in steps if s is not None])), knobs, checkout)
 
 
 def _dated_by_trainer(steps: list[StepFacts]) -> list[StepFacts]:

@@ -1,4 +1,7 @@
-"""Numbers the evidence: the same place and statement gets one id (E1, E2, ...), in the order of first use."""
+"""Numbers the evidence: the same place and statement gets one id, in the order of first use.
+
+What logs and figures show is E1, E2, ...; what stands in code and settings is C1, C2, ...
+"""
 
 from collections.abc import Iterable
 
@@ -14,7 +17,7 @@ class Ledger:
     def __init__(self, lang: Lang) -> None:
         self._lang = lang
         self._ids: dict[tuple[Place | None, str], str] = {}
-        self._cites: list[Cite] = []
+        self._cites: dict[str, Cite] = {}
 
     def ids(self, cites: Iterable[Cite]) -> list[str]:
         """The ids of these cites, new ones where needed, each once."""
@@ -24,23 +27,25 @@ class Ledger:
         key = (cite.place, cite.says.en)
         found = self._ids.get(key)
         if found is None:
-            self._cites.append(cite)
-            found = self._ids[key] = f"E{len(self._cites)}"
+            letter = "C" if cite.kind == "code" else "E"
+            found = self._ids[key] = f"{letter}{1 + sum(1 for i in self._cites if i[0] == letter)}"
+            self._cites[found] = cite
         return found
 
     @property
     def places(self) -> set[Place]:
         """Every place whose text is wanted."""
-        return {c.place for c in self._cites if c.place is not None}
+        return {c.place for c in self._cites.values() if c.place is not None}
 
     def evidence(self, quotes: dict[Place, str]) -> list[Evidence]:
         """All evidence with the quoted text of its place ("" where it could not be read again)."""
-        return [self._evidence(number, cite, quotes) for number, cite in enumerate(self._cites, 1)]
+        ordered = sorted(self._cites.items(), key=lambda pair: pair[0][0] == "C")
+        return [self._evidence(name, cite, quotes) for name, cite in ordered]
 
-    def _evidence(self, number: int, cite: Cite, quotes: dict[Place, str]) -> Evidence:
+    def _evidence(self, name: str, cite: Cite, quotes: dict[Place, str]) -> Evidence:
         source, line = cite.place if cite.place is not None else (COMPUTED, None)
         return Evidence(
-            id=f"E{number}",
+            id=name,
             kind=cite.kind,
             source=source,
             line_start=line,

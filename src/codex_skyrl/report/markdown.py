@@ -23,7 +23,7 @@ _TICKS = re.compile(r"`+")
 
 def to_markdown(diagnosis: Diagnosis) -> str:
     """The whole report; ends with one line feed."""
-    sections = (_verdict, _why, _naive, _also, _figures, _experiments, _missing, _inputs, _model)
+    sections = (_verdict, _why, _naive, _also, _figures, _code, _experiments, _missing, _inputs, _model)
     blocks = [block for section in sections for block in section(diagnosis)]
     return "\n\n".join([*blocks, prose(phrases.engine_line(diagnosis))]) + "\n"
 
@@ -97,7 +97,7 @@ def _why(diagnosis: Diagnosis) -> Iterator[str]:
     first = [evidence for number in cited for evidence in diagnosis.evidence if evidence.id == number]
     yield _heading(words.WHY, diagnosis.lang)
     yield from (_evidence(evidence) for evidence in first)
-    others = [evidence for evidence in diagnosis.evidence if evidence.id not in cited]
+    others = [e for e in diagnosis.evidence if e.id not in cited and not _in_code(e, diagnosis)]
     if others:
         yield _heading(words.FURTHER, diagnosis.lang)
         yield from (_evidence(evidence) for evidence in others)
@@ -136,6 +136,19 @@ def _figures(diagnosis: Diagnosis) -> Iterator[str]:
 def _section(label: Text, rows: Rows | None, otherwise: Text, lang: Lang) -> Iterator[str]:
     yield _heading(label, lang)
     yield otherwise.to(lang) if rows is None else _table(rows)
+
+
+def _in_code(evidence: Evidence, diagnosis: Diagnosis) -> bool:
+    return diagnosis.checkout is not None and evidence.kind == "code"
+
+
+def _code(diagnosis: Diagnosis) -> Iterator[str]:
+    groups = phrases.code_groups(diagnosis)
+    if groups:
+        yield _heading(words.CODE, diagnosis.lang)
+    for head, lines in groups:
+        yield f"**{prose(head)}**"
+        yield _list([f"{ids} {prose(what)} ({code(places)})" for ids, what, places in lines])
 
 
 def _experiments(diagnosis: Diagnosis) -> Iterator[str]:

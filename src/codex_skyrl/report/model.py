@@ -162,6 +162,27 @@ class Evidence(Strict):
     says: str
 
 
+class StageCode(Strict):
+    """What the checkout's code says of one stage; `evidence` are ids of kind code, in order of lines.
+
+    `workers`: the expression that counts them; `setting`: the key behind it; `per_rank`: its value after division.
+    """
+
+    stage: Stage
+    workers: str | None = None
+    setting: str | None = None
+    per_rank: int | None = None
+    evidence: list[str] = []
+
+
+class CheckoutCode(Strict):
+    """The rollout pipeline as the checkout's code builds it; `shared` is what all stages of a rank wait for."""
+
+    layout: Literal["skyrl-v0", "skyrl-agent"]
+    stages: list[StageCode]
+    shared: list[str] = []
+
+
 class Missing(Strict):
     what: str
     how: str
@@ -234,4 +255,5 @@ class Diagnosis(Strict):
     experiments: list[Experiment] = []
     evidence: list[Evidence]
     missing: list[Missing] = []
+    checkout: CheckoutCode | None = None
     report: ModelReport | None = None

@@ -17,6 +17,7 @@ from codex_skyrl.report.model import (
     ModelExperiment,
     ModelReport,
     OtherFinding,
+    StageCode,
     Verdict,
 )
 from codex_skyrl.text import Lang, Text
@@ -122,6 +123,36 @@ def place(evidence: Evidence) -> str:
     last = evidence.line_end
     span = "" if last is None or last == evidence.line_start else f"-{last}"
     return f"{evidence.source}:{evidence.line_start}{span}"
+
+
+def code_groups(diagnosis: Diagnosis) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    """Of each stage and of what all share: (heading, [(ids, what, places)]); the same statement stands once."""
+    code, lang = diagnosis.checkout, diagnosis.lang
+    if code is None:
+        return []
+    groups = [
+        *((_stage_code(stage, lang), stage.evidence) for stage in code.stages),
+        (words.SHARED.to(lang), code.shared),
+    ]
+    known = {evidence.id: evidence for evidence in diagnosis.evidence}
+    return [(head, _gathered([known[i] for i in ids if i in known])) for head, ids in groups if ids]
+
+
+def _gathered(found: list[Evidence]) -> list[tuple[str, str, str]]:
+    statements: dict[str, list[Evidence]] = {}
+    for evidence in found:
+        statements.setdefault(evidence.says, []).append(evidence)
+    return [
+        (", ".join(e.id for e in same), says, ", ".join(place(e) for e in same)) for says, same in statements.items()
+    ]
+
+
+def _stage_code(stage: StageCode, lang: Lang) -> str:
+    """`eval: 5 workers a rank (max_eval_parallel_agents)`."""
+    if stage.setting is None or stage.per_rank is None:
+        return stage.stage if stage.setting is None else f"{stage.stage} ({stage.setting})"
+    rank = Text(f"{stage.per_rank} workers a rank", f"每个 rank {stage.per_rank} 个 worker").to(lang)
+    return f"{stage.stage}{colon(lang)}{rank} ({stage.setting})"
 
 
 def matrix_row(row: MatrixRow, lang: Lang) -> str:

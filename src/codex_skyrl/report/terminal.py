@@ -31,7 +31,7 @@ def view(diagnosis: Diagnosis) -> RenderableType:
     """The report as one renderable, in the diagnosis' own language."""
     sections = (
         _verdict, _why, _naive, _also, _steps, _queues, _stages, _matrix,
-        _experiments, _missing, _further, _inputs, model_section, _engine,
+        _code, _experiments, _missing, _further, _inputs, model_section, _engine,
     )  # fmt: skip
     return Group(*(block for section in sections for block in section(diagnosis)))
 
@@ -130,6 +130,18 @@ def _matrix(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     if diagnosis.matrix:
         yield heading(words.MATRIX, diagnosis.lang)
         yield from _grid(tables.matrix(diagnosis))
+
+
+def _code(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    """Where each stage takes its items and can wait, with file:line."""
+    groups = phrases.code_groups(diagnosis)
+    if groups:
+        yield heading(words.CODE, diagnosis.lang)
+    for head, lines in groups:
+        yield paragraph(head, "bold")
+        for ids, what, places in lines:
+            yield item(f"{ids} ", what, indent=4)
+            yield paragraph(places, PLACE, indent=cell_len(ids) + 6)
 
 
 def _experiments(diagnosis: Diagnosis) -> Iterator[RenderableType]:

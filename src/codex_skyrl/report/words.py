@@ -21,6 +21,8 @@ EXPERIMENTS = Text("One experiment to try (not run)", "建议的实验（尚未�
 MISSING = Text("What is missing, and how to collect it", "还缺什么，怎么采集")
 INPUTS = Text("Read", "读取的文件")
 FURTHER = Text("Further evidence", "其余依据")
+CODE = Text("Workers and waits in the code of this checkout", "代码里的 worker 与等待（本 checkout）")
+SHARED = Text("all stages", "各阶段共用")
 MODEL = Text("What the model says", "模型的回答")
 
 STEP = Text("Step", "step")
