@@ -1,46 +1,78 @@
-"""Takes secrets out of text before it is shown or sent. Ordinary log lines come back byte for byte.
-
-Owns the forms a secret can have; a form is anchored at word boundaries, so that `Task-69` or `flask-5000` stay.
-"""
+"""Takes secrets out of text before it is shown or sent. Ordinary log lines come back byte for byte."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from codex_skyrl.context import secret_forms as forms
 
 MASK = "[redacted]"
-
-_Replace = str | Callable[[re.Match[str]], str]
-_NAME = r"[\w.-]*(?:api[_-]?key|apikey|secret|passw(?:or)?d|passwd|credential|private[_-]?key|access[_-]?token|auth[_-]?token|_token|_key)\d*"
-_NOT_SECRET = re.compile(
-    r"(?:\d{1,6}|none|null|true|false|empty|\*+|\$\{?\w+\}?|\[redacted\]|<[\w -]+>)$", re.IGNORECASE
-)
-
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET|PASSWORD)")
+_SHORTEST_KNOWN = 8  # shorter values of .env would hit ordinary words
+_ENV_LINE = re.compile(r"^\s*(?:export\s+)?(\w+)\s*=\s*(.*?)\s*$")
 
 
-def _after_name(match: re.Match[str]) -> str:
-    """NAME=VALUE of a secret-looking name: short numbers, placeholders and variables are no secrets."""
-    value = match["value"].strip("\"'")
-    if _VARIABLE.fullmatch(value):
-        return match[0]  # env_key = "SOME_API_KEY" names a variable
-    return match[0] if len(value) < 6 or _NOT_SECRET.match(value) else match[0].replace(value, MASK)
+def redact(text: str, known: Iterable[str] = ()) -> str:
+    """The text with every recognised secret replaced by `[redacted]`.
+
+    `known` are values that are secret whatever their form: see `known_secrets`.
+    """
+    for value in sorted(known, key=len, reverse=True):
+        text = text.replace(value, MASK)
+    text = forms.PRIVATE_KEY.sub(MASK, text)
+    for form in forms.EMBEDDED:
+        text = form.sub(_after_what_stays, text)
+    text = forms.TOKENS.sub(MASK, text)
+    text = forms.SURE_NAME.sub(_unless(forms.is_value), text)
+    return forms.LIKELY_NAME.sub(_unless(forms.is_random), text)
 
 
-_FORMS: tuple[tuple[re.Pattern[str], _Replace], ...] = (
-    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), MASK),
-    (re.compile(r"(?i)\b(authorization[\"']?\s*[:=]\s*[\"']?)(?:(bearer|basic|token)\s+)?[^\s\"',;]+"), rf"\1{MASK}"),
-    (re.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]{12,}"), rf"\1{MASK}"),
-    (re.compile(r"(?<![\w-])sk-(?:[A-Za-z]{2,12}-)?[A-Za-z0-9_-]{16,}"), MASK),
-    (re.compile(r"(?<![\w-])(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{20,}|(?<![\w-])github_pat_\w{20,}"), MASK),
-    (re.compile(r"(?<![\w-])(?:hf_[A-Za-z0-9]{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}|AIza[\w-]{30,})"), MASK),
-    (re.compile(r"(?<![\w-])(?:AKIA|ASIA)[A-Z0-9]{16}(?!\w)"), MASK),
-    (re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{4,}"), MASK),
-    (re.compile(r"(?<=://)([^\s/:@\"']{1,80}):([^\s/@\"']{1,200})@"), rf"\1:{MASK}@"),
-    (re.compile(rf"(?i)(?<![\w])(?:export\s+)?{_NAME}[\"']?\s*[:=]\s*(?P<value>\"[^\"]+\"|'[^']+'|[^\s\"',;&]+)"), _after_name),
-)  # fmt: skip
+def redact_for_sending(text: str, known: Iterable[str] = ()) -> str:
+    """`redact`, and then line by line what the library detect-secrets recognises besides."""
+    lines = redact(text, known).split("\n")
+    return "\n".join(_by_library(line) for line in lines)
 
 
-def redact(text: str) -> str:
-    """The text with every recognised secret replaced by `[redacted]`."""
-    for form, replacement in _FORMS:
-        text = form.sub(replacement, text)
-    return text
+def known_secrets(env: Mapping[str, str], folder: Path | None) -> frozenset[str]:
+    """Values of the process's own secret-looking variables, and all values of the checkout's `.env`."""
+    in_file = _env_file(folder / ".env") if folder is not None else {}
+    values = {v for k, v in env.items() if _telling(k)}
+    values |= {v for k, v in in_file.items() if _telling(k) or not _is_setting(v)}
+    return frozenset(v for v in values if len(v) >= _SHORTEST_KNOWN and forms.is_value(v) and not v.startswith("/"))
+
+
+def _env_file(path: Path) -> dict[str, str]:
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    return {m[1]: m[2].strip("\"'") for line in lines if (m := _ENV_LINE.match(line))}
+
+
+def _telling(name: str) -> bool:
+    return name.endswith(("_KEY", "_TOKEN")) or forms.SURE_NAME.match(f"{name}=x") is not None
+
+
+def _is_setting(value: str) -> bool:
+    """Paths, plain addresses and single words of a `.env`."""
+    return re.fullmatch(r"\.?/.*|[a-z][a-z_-]*|https?://[\w.:/-]+", value) is not None
+
+
+def _unless(secret: Callable[[str], bool]) -> Callable[[re.Match[str]], str]:
+    def replaced(match: re.Match[str]) -> str:
+        whole, start = match["value"], match.start("value") - match.start()
+        value = whole.strip("\"'")
+        return match[0][:start] + whole.replace(value, MASK) if secret(value) else match[0]
+
+    return replaced
+
+
+def _after_what_stays(match: re.Match[str]) -> str:
+    """An f-string's `{self.token}` names a secret and is none."""
+    return match[0] if "{" in match[0][len(match["keep"]) :] else match["keep"] + MASK
+
+
+def _by_library(line: str) -> str:
+    for value in set(forms.library_secrets(line)):
+        if MASK not in value:
+            line = line.replace(value, MASK)
+    return line
