@@ -5,9 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from codex_skyrl.consult import consult
+from codex_skyrl.checkout.launch import Knobs
+from codex_skyrl.consult import Engine, consult, known_of
+from codex_skyrl.context.pack import Material, pack
+from codex_skyrl.llm.ask import ask
 from codex_skyrl.llm.provider import Key, Provider
 from codex_skyrl.report.model import Diagnosis
+from codex_skyrl.report.wire import WireReport
 from gateway import Scripted, chat, gateway
 from material import diagnosis
 from story import batch, play, write_log
@@ -33,7 +37,10 @@ def reply(found: Diagnosis, bottleneck: str, quote: str) -> Scripted:
 
 def asked(found: Diagnosis, scripted: Scripted) -> Diagnosis:
     with gateway([scripted]) as server:
-        return consult(found, Provider(server.base_url, "m", "chat", "KEY", "test"), Key("k"))
+        provider = Provider(server.base_url, "m", "chat", "KEY", "test")
+        engine = Engine("api", f"m {server.base_url}", lambda prompt: ask(prompt, WireReport, provider, Key("k")))
+        packed = pack("diagnose", found, Material(), 24_000)
+        return consult(packed, known_of(packed.diagnosis, None, Knobs()), engine)
 
 
 def test_a_right_answer_is_verified_and_the_verdict_stays_ours(found: Diagnosis) -> None:

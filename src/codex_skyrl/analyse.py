@@ -10,7 +10,8 @@ from pathlib import Path
 from codex_skyrl.checkout.facts import Checkout
 from codex_skyrl.checkout.launch import Knobs, read_launch_scripts
 from codex_skyrl.checkout.read import read_checkout
-from codex_skyrl.context.redact import redact
+from codex_skyrl.context.pack import Material, lines_around
+from codex_skyrl.context.redact import known_secrets, redact
 from codex_skyrl.diagnosis.diagnose import diagnose
 from codex_skyrl.diagnosis.experiments import REPLAYS
 from codex_skyrl.diagnosis.facts import Case, case_of
@@ -85,6 +86,13 @@ def analyse(material: Read, lang: Lang) -> Diagnosis:
     case = case_of(material.run, material.knobs, material.checkout)
     inputs = [input_of(report, lang) for report in material.files]
     return _predicted(diagnose(case, inputs, lang, lambda places: _quoted(places, material.on_disk)), case)
+
+
+def pack_material(material: Read, diagnosis: Diagnosis, env: Mapping[str, str]) -> Material:
+    """What a pack is made from: the checkout, the run's settings, lines beside the evidence, values that are secret."""
+    root = Path(material.checkout.root) if material.checkout is not None else None
+    around = _quoted(lines_around(diagnosis), material.on_disk)
+    return Material(material.checkout, material.knobs, around, known_secrets(env, root))
 
 
 def _predicted(diagnosis: Diagnosis, case: Case) -> Diagnosis:

@@ -7,9 +7,12 @@ gateway can't be reached.
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 _GRACE_S = 3.0
 
@@ -25,33 +28,68 @@ class Ran:
 
 
 def run(
-    command: Sequence[str], env: Mapping[str, str], text: str | None, limit_s: float, cwd: Path | None = None
-) -> Ran:
-    """Run a program in a process group of its own, at most `limit_s` seconds; its input is closed after `text`."""
+    command: Sequence[str], env: Mapping[str, str], text: str | None, limit_s: float, cwd: Path | None = None,
+    on_line: Callable[[str], None] | None = None,
+) -> Ran:  # fmt: skip
+    """Run a program in a process group of its own, at most `limit_s` seconds; its input is closed after `text`.
+
+    `on_line` hears each line of its output as it comes, on another thread.
+    """
     process = subprocess.Popen(
         list(command), env=dict(env), cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, encoding="utf-8", errors="replace", start_new_session=True,
     )  # fmt: skip
+    out, err = _Reader(process.stdout, on_line), _Reader(process.stderr, None)
+    threading.Thread(target=_feed, args=(process.stdin, text or ""), daemon=True).start()
+    timed_out = False
     try:
-        out, err = process.communicate(text or "", timeout=limit_s)
-        return Ran(process.returncode, out, err, False)
+        process.wait(limit_s)
     except subprocess.TimeoutExpired:
-        return _ended(process)
+        timed_out = True
+        _end(process)
     finally:
         if process.poll() is None:
             _signal(process, signal.SIGKILL)
             process.wait()
+    return Ran(None if timed_out else process.returncode, out.text(), err.text(), timed_out)
 
 
-def _ended(process: "subprocess.Popen[str]") -> Ran:
+class _Reader(threading.Thread):
+    """Reads one stream to its end; a child that keeps it open after the program ended is not waited for."""
+
+    def __init__(self, stream: IO[str] | None, on_line: Callable[[str], None] | None) -> None:
+        super().__init__(daemon=True)
+        self._stream, self._on_line, self._lines = stream, on_line, list[str]()
+        self.start()
+
+    def run(self) -> None:
+        if self._stream is None:
+            return
+        with self._stream:
+            for line in self._stream:
+                self._lines.append(line)
+                if self._on_line is not None:
+                    self._on_line(line)
+
+    def text(self) -> str:
+        self.join(_GRACE_S)
+        return "".join(list(self._lines))
+
+
+def _feed(stream: IO[str] | None, text: str) -> None:
+    if stream is not None:
+        with suppress(OSError), stream:
+            stream.write(text)
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
     """End the whole group, politely first."""
     _signal(process, signal.SIGTERM)
     try:
-        out, err = process.communicate(timeout=_GRACE_S)
+        process.wait(_GRACE_S)
     except subprocess.TimeoutExpired:
         _signal(process, signal.SIGKILL)
-        out, err = process.communicate()
-    return Ran(None, out or "", err or "", True)
+        process.wait()
 
 
 def _signal(process: "subprocess.Popen[str]", number: signal.Signals) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from codex_skyrl.context.prompt import fence_for, prompt_names, prompt_text, purpose_of, render_prompt
+from codex_skyrl.context.pack import Material, pack
+from codex_skyrl.context.prompt import fence_for, prompt_names, prompt_text, purpose_of
 from codex_skyrl.context.shipped import shipped
 from codex_skyrl.errors import InputError
 from codex_skyrl.report.model import Diagnosis
@@ -18,6 +19,10 @@ def found(request: pytest.FixtureRequest, tmp_path: Path) -> Diagnosis:
     return diagnosis(
         write_log(tmp_path / "rollout.log", play(batch(4, 4, lambda i: {"init_s": 90.0}), 4, 4)), lang=request.param
     )
+
+
+def render_prompt(name: str, found: Diagnosis) -> str:
+    return pack(name, found, Material(), 24_000).prompt
 
 
 def test_the_prompt_carries_verdict_figures_and_numbered_evidence(found: Diagnosis) -> None:

@@ -1,13 +1,16 @@
 """Questions to a real HTTP server that behaves as public gateways do."""
 
 import json
+from pathlib import Path
 from typing import Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from codex_skyrl.errors import ModelError
-from codex_skyrl.llm.ask import Answer, Limits, ask
+from codex_skyrl.llm.answer import Answer
+from codex_skyrl.llm.ask import Limits, ask
+from codex_skyrl.llm.forms import KnownForms
 from codex_skyrl.llm.provider import Key, Provider, Wire
 from gateway import Scripted, chat, gateway, refusal, stream
 
@@ -130,6 +133,28 @@ def test_steps_down_once_each_when_a_form_is_unsupported() -> None:
     answer, bodies, _ = put(refusal(400, UNAVAILABLE), refusal(400, UNAVAILABLE), chat(TEXT))
     assert [b.get("response_format", {}).get("type") for b in bodies] == ["json_schema", "json_object", None]  # type: ignore[attr-defined]
     assert len(answer.notes) == 2
+    contents = [b["messages"][0]["content"] for b in bodies]  # type: ignore[index]
+    assert contents[0] == "why?"
+    assert all("JSON schema" in c and '"actions"' in c for c in contents[1:])
+
+
+def test_the_form_that_worked_is_remembered_for_a_week(tmp_path: Path) -> None:
+    now = [1_000_000.0]
+    forms = KnownForms(tmp_path / "new" / "forms.json", lambda: now[0])
+    with gateway([refusal(400, UNAVAILABLE), chat(TEXT), chat(TEXT), chat(TEXT)]) as server:
+        provider = Provider(server.base_url, "some-model", "chat", "KEY", "test")
+        for later in (0.0, 86_400.0, 7 * 86_400.0):
+            now[0] += later
+            assert ask("why?", Report, provider, Key(SECRET), Limits(retries=0), forms).value.bottleneck == "eval"
+        sent = [body["response_format"]["type"] for _, _, body in server.requests]
+    assert sent == ["json_schema", "json_object", "json_object", "json_schema"]
+
+
+def test_a_damaged_memory_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "forms.json").write_text('{"x": 3')
+    forms = KnownForms(tmp_path / "forms.json")
+    assert forms.to_try("x") == ["json_schema", "json_object", "text"]
+    KnownForms(tmp_path / "forms.json" / "not-a-folder").worked("x", "text")
 
 
 @pytest.mark.parametrize(

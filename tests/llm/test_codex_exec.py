@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from codex_binary import CURRENT, codex_binary
 from codex_skyrl.errors import ModelError
-from codex_skyrl.llm.ask import Answer
+from codex_skyrl.llm.answer import Answer
 from codex_skyrl.llm.codex_exec import ask_codex
 from setup_gateway import Play, Script, api, error, page, playing
 

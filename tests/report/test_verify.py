@@ -4,15 +4,23 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from codex_skyrl.report.known import Known
 from codex_skyrl.report.model import Evidence
 from codex_skyrl.report.verify import verify_claim
 from codex_skyrl.report.wire import WireCitation, WireClaim
+from codex_skyrl.text import Lang
+from report.samples import init_bound
 
 QUOTE = "12:00:31 - openhands:ERROR: codeact.py:1214 - Error initializing runtime for a__b-1, trajectory 0: 503"
-KNOWN = {
-    "E1": Evidence(id="E1", kind="log", source="rollout.log", line_start=52, line_end=52, quote=QUOTE, says="the first failed start"),
-    "E2": Evidence(id="E2", kind="metric", source="computed", says="mean wait for run: 1,234 s; init busy 88%, a start takes 118.2 s"),
-}  # fmt: skip
+EVIDENCE = [
+    Evidence(id="E1", kind="log", source="rollout.log", line_start=52, line_end=52, quote=QUOTE, says="the first failed start"),
+    Evidence(id="E2", kind="metric", source="computed", says="mean wait for run: 1,234 s; init busy 88%, a start takes 118.2 s"),
+]  # fmt: skip
+
+
+def known(lang: Lang = "en") -> Known:
+    """Two pieces of evidence in a diagnosis that has no figures of its own for their words."""
+    return Known(init_bound(lang).model_copy(update={"evidence": EVIDENCE}))
 
 
 def claim(text: str, *citations: tuple[str, str]) -> WireClaim:
@@ -20,7 +28,7 @@ def claim(text: str, *citations: tuple[str, str]) -> WireClaim:
 
 
 def problems(text: str, *citations: tuple[str, str]) -> list[str]:
-    checked = verify_claim(claim(text, *citations), KNOWN, "en")
+    checked = verify_claim(claim(text, *citations), known())
     assert checked.verified is not bool(checked.problems)
     return checked.problems
 
@@ -63,4 +71,4 @@ def test_a_changed_quotation_never_verifies(at: int, letter: str) -> None:
 
 
 def test_problems_are_in_the_readers_language() -> None:
-    assert verify_claim(claim("x"), KNOWN, "zh").problems == ["没有引用任何依据"]
+    assert verify_claim(claim("x"), known("zh")).problems == ["没有引用任何依据"]

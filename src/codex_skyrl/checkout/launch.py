@@ -17,12 +17,13 @@ _ROLLOUT = "actor_rollout_ref.rollout."
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """One setting where it is written. `value` is the text after variables were filled in."""
+    """One setting where it is written. `value` is the text after variables were filled in, `text` the line as it stands."""
 
     key: str
     value: str
     source: str
     line: int
+    text: str = ""
 
     @property
     def number(self) -> int | None:
@@ -87,7 +88,7 @@ def knobs_in(text: str, source: str) -> list[Knob]:
             variables[assignment[1]] = _filled(assignment[2].strip("\"'"), variables)
         for override in _OVERRIDE.finditer(line):
             value = _filled(override[2].strip("\"'"), variables)
-            found.append(Knob(override[1], value, source, number))
+            found.append(Knob(override[1], value, source, number, line.strip()))
     return found
 
 

@@ -20,10 +20,17 @@ def settings_in(path: Path, source: str) -> list[Knob]:
     try:
         if path.stat().st_size > _LARGEST:
             return []
-        tree = yaml.compose(path.read_text(encoding="utf-8-sig", errors="replace"), Loader=yaml.SafeLoader)
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+        tree = yaml.compose(text, Loader=yaml.SafeLoader)
     except (OSError, yaml.YAMLError, RecursionError):
         return []
-    return [Knob(key, value, source, line) for key, value, line in _scalars(tree, "", 0)] if tree is not None else []
+    if tree is None:
+        return []
+    lines = text.splitlines()
+    return [
+        Knob(key, value, source, line, lines[line - 1].strip() if line <= len(lines) else "")
+        for key, value, line in _scalars(tree, "", 0)
+    ]
 
 
 def _scalars(node: "Node", prefix: str, depth: int) -> Iterator[tuple[str, str, int]]:

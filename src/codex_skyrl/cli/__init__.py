@@ -22,6 +22,8 @@ _COMMANDS = {
     "events": ("codex_skyrl.cli.events", "Show what is understood in log files, line by line."),
     "setup": ("codex_skyrl.cli.setup", "Write the Codex configuration for a gateway, and prove it."),
     "check": ("codex_skyrl.cli.check", "Check the Codex configuration: which provider is used, and what is wrong."),
+    "pack": ("codex_skyrl.cli.pack", "Print exactly what would be sent to a model, and its size in tokens."),
+    "report": ("codex_skyrl.cli.report", "Check a model's answer that was pasted by hand, or kept."),
     "prompts": ("codex_skyrl.cli.prompts", "List or show the prompt pack, by hand or rendered with a diagnosis."),
     "schema": ("codex_skyrl.cli.schema", "Print the JSON schema of the diagnosis."),
 }

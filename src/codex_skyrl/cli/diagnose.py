@@ -22,11 +22,14 @@ Wire = Literal["auto", "responses", "chat"]
 @options.paths
 @click.option("--engine", type=click.Choice(["auto", "offline", "api", "codex"]), default="auto",
               help="api: also ask a model; codex: ask it through the Codex CLI; auto: api when one is configured and its key is set.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text")
+@click.option("--format", "form", type=click.Choice(["text", "json", "md", "markdown"]), default="text")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, writable=True), help="Write the report to a file.")
 @options.checkout
 @options.lang
 @options.quiet
+@options.budget
+@options.mask
+@click.option("--no-cache", is_flag=True, help="Ask again even if this very question was answered before.")
 @click.option("--base-url", help="Model API; default: CODEX_SKYRL_BASE_URL, else the Codex configuration.")
 @click.option("--model", help="Model id; default: CODEX_SKYRL_MODEL, else the Codex configuration.")
 @click.option("--wire-api", type=click.Choice(["auto", "responses", "chat"]), default=None)
@@ -35,7 +38,7 @@ Wire = Literal["auto", "responses", "chat"]
 def diagnose(
     paths: tuple[str, ...], engine: Engine, form: str, output: str | None, lang: Lang | None, quiet: bool,
     base_url: str | None, model: str | None, wire_api: Wire | None, env_key: str | None, binary: str | None,
-    checkout: str | None,
+    checkout: str | None, budget_tokens: int, mask: bool, no_cache: bool,
 ) -> None:  # fmt: skip
     """Find the bottleneck stage of a SkyRL-v0 rollout.
 
@@ -53,14 +56,15 @@ def diagnose(
         material = read(paths, here, ray, progress, options.folder(checkout))
     diagnosis = analyse(material, chosen)
     if engine != "offline":
-        from codex_skyrl.cli.model import ask_codex_model, ask_model
+        from codex_skyrl.cli.model import Asking, ask_codex_model, ask_model
         from codex_skyrl.llm.provider import Wanted
 
         wanted = Wanted(base_url, model, wire_api, env_key)
+        asking = Asking(budget_tokens, mask, not no_cache)
         if engine == "codex":
-            diagnosis = ask_codex_model(diagnosis, show, wanted, binary)
+            diagnosis = ask_codex_model(diagnosis, material, asking, show, wanted, binary)
         else:
-            diagnosis = ask_model(diagnosis, engine, show, wanted)
+            diagnosis = ask_model(diagnosis, material, engine, asking, show, wanted)
     _write(diagnosis, form, output, show.out)
 
 
@@ -73,7 +77,7 @@ def _write(diagnosis: Diagnosis, form: str, output: str | None, console: Console
         return
     if form == "json":
         text = diagnosis.model_dump_json(by_alias=True, indent=2) + "\n"
-    elif form == "markdown":
+    elif form in ("md", "markdown"):
         text = to_markdown(diagnosis)
     else:
         sheet = StringIO()

@@ -19,6 +19,14 @@ checkout: Decorator = click.option(
     "--checkout", type=click.Path(exists=True, file_okay=False), default=None,
     help="SkyRL checkout to read the code of; default: the one around the current folder, if any.",
 )  # fmt: skip
+budget: Decorator = click.option(
+    "--budget-tokens", type=click.IntRange(min=1), default=24_000, show_default=True,
+    help="Tokens (estimated from above) that the prompt may take; the default leaves a model of 32k room to answer.",
+)  # fmt: skip
+mask: Decorator = click.option(
+    "--mask", is_flag=True,
+    help="Replace hosts, addresses, users, folders and repository names in the prompt; they come back in the report.",
+)  # fmt: skip
 
 
 def folder(option: str | None) -> Path | None:

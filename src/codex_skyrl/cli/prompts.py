@@ -1,13 +1,11 @@
 """`codex-skyrl prompts`: lists the prompt pack, shows a prompt as it is, or rendered with a diagnosis."""
 
 import os
-import sys
-from pathlib import Path
 
 import click
 
 from codex_skyrl.cli import options
-from codex_skyrl.cli.console import consoles, resolve_lang
+from codex_skyrl.cli.console import resolve_lang
 from codex_skyrl.text import Lang, Text
 
 
@@ -30,22 +28,48 @@ def list_prompts(lang: Lang | None) -> None:
 @prompts.command("show")
 @click.argument("name")
 @options.paths
+@click.option("--with-context", is_flag=True, help="Render it with what the logs show; without PATH: the usual places.")
+@options.budget
+@options.mask
+@options.checkout
 @options.lang
-def show_prompt(name: str, paths: tuple[str, ...], lang: Lang | None) -> None:
+def show_prompt(
+    name: str, paths: tuple[str, ...], with_context: bool, budget_tokens: int, mask: bool, checkout: str | None,
+    lang: Lang | None,
+) -> None:  # fmt: skip
     """Print prompt NAME; with PATHs, rendered with what their logs show (exactly what would be sent)."""
-    from codex_skyrl.context.prompt import prompt_text, render_prompt
+    from codex_skyrl.context.prompt import prompt_text
+
+    if paths or with_context:
+        from codex_skyrl.cli.pack import print_pack
+
+        print_pack(name, paths, budget_tokens, checkout, lang, mask=mask, quiet=False)
+    else:
+        click.echo(prompt_text(name, resolve_lang(lang, os.environ)), nl=False)
+
+
+@prompts.command("install")
+@options.lang
+def install(lang: Lang | None) -> None:
+    """Install the prompt pack as a Codex skill, in CODEX_HOME/skills/codex-skyrl.
+
+    Codex lists it from then on; `$codex-skyrl` in a prompt brings it in. Files that are not ours are never overwritten.
+    """
+    from codex_skyrl.context.prompt import prompt_names, prompt_text, skill_text
+    from codex_skyrl.setup.codex import codex_home
+    from codex_skyrl.setup.skill import install_skill, skill_folder
 
     chosen = resolve_lang(lang, os.environ)
-    if not paths:
-        click.echo(prompt_text(name, chosen), nl=False)
-        return
-    from codex_skyrl.analyse import analyse, read
-
-    rendered = render_prompt(name, analyse(read(paths, Path.cwd(), options.ray_root()), chosen))
-    click.echo(rendered, nl=False)
-    low, high = len(rendered) // 5, len(rendered) // 2
+    home = codex_home(os.environ)
+    files = {f"{name}.md": prompt_text(name, chosen) for name in prompt_names(chosen)}
+    changed = install_skill(home, {"SKILL.md": skill_text(chosen), **files})
+    folder = skill_folder(home)
     said = Text(
-        f"{len(rendered):,} characters; between {low:,} and {high:,} tokens, by the model's tokenizer",
-        f"{len(rendered):,} 个字符；约 {low:,} 到 {high:,} 个 token，取决于模型的分词器",
+        f"{len(changed)} files written to {folder}. In Codex, $codex-skyrl brings the skill in."
+        if changed
+        else f"{folder} is up to date.",
+        f"已在 {folder} 写入 {len(changed)} 个文件。在 Codex 里输入 $codex-skyrl 即可使用。"
+        if changed
+        else f"{folder} 已是最新。",
     )
-    consoles(os.environ, sys.stdout, sys.stderr).talk.print(said.to(chosen))
+    click.echo(said.to(chosen))

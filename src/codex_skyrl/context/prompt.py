@@ -1,12 +1,10 @@
-"""Renders a prompt template with a diagnosis. Log text goes in as data inside fences it cannot close, redacted."""
+"""The prompt pack: its templates, and their rendering. Log text goes in as data inside fences it cannot close."""
 
 import re
 
-from codex_skyrl.context.redact import redact
 from codex_skyrl.context.shipped import shipped
 from codex_skyrl.errors import InputError
 from codex_skyrl.report.model import Diagnosis
-from codex_skyrl.report.neutral import neutral
 from codex_skyrl.text import Lang
 
 _SUFFIX = ".md.j2"
@@ -32,34 +30,32 @@ def prompt_names(lang: Lang) -> list[str]:
     return sorted(names, key=lambda name: name != "diagnose")
 
 
+def skill_text(lang: Lang) -> str:
+    """The front page of the pack as a Codex skill."""
+    return (shipped("prompts") / lang / "SKILL.md").read_text(encoding="utf-8")
+
+
 def purpose_of(name: str, lang: Lang) -> str:
     """The purpose that a prompt's front matter states."""
     lines = prompt_text(name, lang).splitlines()
     return next((line.removeprefix("purpose: ") for line in lines if line.startswith("purpose: ")), "")
 
 
-def render_prompt(name: str, diagnosis: Diagnosis) -> str:
-    """The prompt with this diagnosis in it, without front matter, every secret taken out."""
+def frame_of(name: str, diagnosis: Diagnosis) -> str:
+    """The template of a prompt, without front matter."""
+    return _FRONT_MATTER.sub("", prompt_text(name, diagnosis.lang))
+
+
+def render_frame(frame: str, evidence: str, diagnosis: Diagnosis) -> str:
+    """A template with this diagnosis and this evidence in it; the evidence stands in a fence that it cannot close."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
 
     environment = SandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = _FRONT_MATTER.sub("", prompt_text(name, diagnosis.lang))
-    evidence = "\n".join(_evidence_lines(diagnosis))
-    return redact(environment.from_string(template).render(d=diagnosis, evidence=evidence, fence=fence_for(evidence)))
+    return environment.from_string(frame).render(d=diagnosis, evidence=evidence, fence=fence_for(evidence))
 
 
 def fence_for(text: str) -> str:
     """A run of backticks longer than any in the text."""
     longest = max((len(run) for run in _TICKS.findall(text)), default=3)
     return "`" * (longest + 1)
-
-
-def _evidence_lines(diagnosis: Diagnosis) -> list[str]:
-    lines = []
-    for e in diagnosis.evidence:
-        place = e.source if e.line_start is None else f"{e.source}:{e.line_start}"
-        lines.append(f"{e.id} [{place}] {neutral(e.says)}")
-        if e.quote:
-            lines.append(f"   > {neutral(e.quote)}")
-    return lines

@@ -16,6 +16,7 @@ from codex_skyrl.diagnosis.naive import naive_of
 from codex_skyrl.diagnosis.structure import behind, code_of
 from codex_skyrl.diagnosis.totals import queues_of, stages_of
 from codex_skyrl.diagnosis.verdict import Decision, Judged, decide
+from codex_skyrl.pipeline.timeline import timeline_of
 from codex_skyrl.pipeline.trajectory import Place
 from codex_skyrl.report.model import (
     Diagnosis,
@@ -26,11 +27,13 @@ from codex_skyrl.report.model import (
     OtherFinding,
     Queues,
     Step,
+    Timeline,
     Tool,
     Verdict,
 )
 from codex_skyrl.text import Lang
 
+_TIMELINES = 12
 Quoter = Callable[[set[Place]], dict[Place, str]]
 
 
@@ -52,12 +55,23 @@ def diagnose(case: Case, inputs: Sequence[Input], lang: Lang, quote: Quoter) -> 
         queues=queues,
         pipelines=[p.shown for p in pipelines],
         stages=stages_of(case.steps),
+        timelines=_timelines(decision.judged),
         matrix=matrix,
         experiments=_experiments(case, decision.finding, lang),
         evidence=ledger.evidence(quote(ledger.places)),
         missing=[Missing(what=what.to(lang), how=how) for what, how in needs_of(case, decision.finding)],
         checkout=code,
     )
+
+
+def _timelines(judged: Sequence[Judged]) -> list[Timeline]:
+    """Of at most `_TIMELINES` steps: spread evenly, the longest among them."""
+    steps = [j.step for j in judged]
+    if len(steps) > _TIMELINES:
+        longest = max(steps, key=lambda s: s.observed_s)
+        spread = [steps[round(n * (len(steps) - 1) / (_TIMELINES - 1))] for n in range(_TIMELINES)]
+        steps = sorted({s.number: s for s in [*spread[:-1], longest, spread[-1]]}.values(), key=lambda s: s.number)
+    return [t for s in steps if (t := timeline_of(s.number, s.pipelines)) is not None]
 
 
 def _verdict(decision: Decision, case: Case, queues: Queues, ledger: Ledger, lang: Lang) -> Verdict:

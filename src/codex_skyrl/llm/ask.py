@@ -4,13 +4,16 @@ Steps down from json_schema to json_object to plain text only when the gateway t
 asks again at most once for a bigger budget and at most once with the exact paths that did not validate.
 """
 
+import json
 import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from codex_skyrl.errors import ModelError
+from codex_skyrl.llm.answer import Answer
+from codex_skyrl.llm.forms import FORMS, Form, KnownForms
 from codex_skyrl.llm.provider import Key, Provider
 from codex_skyrl.llm.reading import Reply, error_text, read_reply
 from codex_skyrl.llm.schema import wire_schema
@@ -20,8 +23,6 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
 Model = TypeVar("Model", bound=BaseModel)
-Form = Literal["json_schema", "json_object", "text"]
-_FORMS: tuple[Form, ...] = ("json_schema", "json_object", "text")
 _LARGEST_BODY = 16 << 20
 _UNSUPPORTED = (
     "unsupported",
@@ -46,17 +47,6 @@ class Limits:
     retries: int = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[Model]):
-    """A validated answer. Tokens are None when the gateway does not tell."""
-
-    value: Model
-    model: str
-    input_tokens: int | None
-    output_tokens: int | None
-    notes: tuple[str, ...]
-
-
 class _FormRefusedError(Exception):
     """The gateway does not know this response format."""
 
@@ -65,8 +55,10 @@ class _WireMissingError(Exception):
     """The gateway has no such endpoint."""
 
 
-def ask(prompt: str, schema: type[Model], provider: Provider, key: Key, limits: Limits | None = None) -> Answer[Model]:
-    """Put one question and return the validated answer.
+def ask(
+    prompt: str, schema: type[Model], provider: Provider, key: Key, limits: Limits | None = None, forms: KnownForms | None = None
+) -> Answer[Model]:  # fmt: skip
+    """Put one question and return the validated answer. `forms` remembers which form of answer a gateway knows.
 
     Raises:
         ModelError: when the API cannot be reached, refuses, or gives nothing that validates.
@@ -88,7 +80,7 @@ def ask(prompt: str, schema: type[Model], provider: Provider, key: Key, limits: 
     with client:
         for wire in wires:
             try:
-                return _Question(client, provider, wire, schema, limits, notes).answer(prompt)
+                return _Question(client, provider, wire, schema, limits, notes).answer(prompt, forms)
             except _WireMissingError as missing:
                 notes.append(f"the gateway has no {wire} endpoint: {missing}")
     raise ModelError(
@@ -107,9 +99,10 @@ class _Question(Generic[Model]):
         self._client, self._provider, self._wire = client, provider, wire
         self._schema, self._limits, self._notes = schema, limits, notes
 
-    def answer(self, prompt: str) -> Answer[Model]:
-        messages = [{"role": "user", "content": prompt}]
-        forms = list(_FORMS)
+    def answer(self, prompt: str, known: KnownForms | None) -> Answer[Model]:
+        where = f"{self._provider.base_url} {self._provider.model} {self._wire}"
+        forms = known.to_try(where) if known is not None else list(FORMS)
+        messages = [self._first(prompt, forms[0])]
         asked_again = grown = False
         while True:
             try:
@@ -120,6 +113,7 @@ class _Question(Generic[Model]):
                         f"the gateway refuses plain text: {refused}", where=self._provider.base_url
                     ) from None
                 self._notes.append(f"{forms.pop(0)} is not supported here; asked for {forms[0]} instead")
+                messages[0] = self._first(prompt, forms[0])
                 continue
             self._refusals(reply)
             if reply.truncated:
@@ -132,13 +126,23 @@ class _Question(Generic[Model]):
                 self._notes.append("the first answer was cut off; asked again with a larger budget")
                 continue
             try:
-                return self._validated(reply)
+                answer = self._validated(reply)
+                if known is not None:
+                    known.worked(where, forms[0])
+                return answer
             except NoAnswerError as misfit:
                 if asked_again:
                     raise ModelError(f"the model's answer does not fit the schema: {misfit}") from None
                 asked_again = True
                 self._notes.append(f"asked once more: {misfit}")
                 messages = [*messages, *_again(reply.text, misfit)]
+
+    def _first(self, prompt: str, form: Form) -> dict[str, str]:
+        """The question; where the request cannot carry the schema, the prompt does."""
+        if form != "json_schema":
+            schema = json.dumps(wire_schema(self._schema), ensure_ascii=False)
+            prompt = f"{prompt}\n\nThe answer is one JSON object that fits this JSON schema:\n{schema}\n"
+        return {"role": "user", "content": prompt}
 
     def _validated(self, reply: Reply) -> Answer[Model]:
         if reply.text.strip():

@@ -6,7 +6,7 @@ and the process group are ours, and text counts only after Codex says that its t
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from codex_skyrl.context.redact import redact
 from codex_skyrl.errors import ModelError
-from codex_skyrl.llm.ask import Answer
+from codex_skyrl.llm.answer import Answer
 from codex_skyrl.llm.codex_words import cause_of, last_words
 from codex_skyrl.llm.schema import wire_schema
 from codex_skyrl.llm.validate import NoAnswerError, validated
@@ -25,6 +25,8 @@ from codex_skyrl.text import Lang
 Model = TypeVar("Model", bound=BaseModel)
 _MOST_CHARACTERS = 1_048_576  # Codex refuses longer input
 _LIMIT_S = 900.0
+_COMMAND_SHOWN = 100  # characters
+Progress = Callable[[str], None]  # one command that Codex runs, redacted
 
 
 @dataclass(slots=True)
@@ -40,9 +42,9 @@ class _Turn:
 
 def ask_codex(
     prompt: str, schema: type[Model], binary: str, env: Mapping[str, str], env_key: str, checkout: Path, lang: Lang,
-    limit_s: float = _LIMIT_S,
+    limit_s: float = _LIMIT_S, progress: Progress | None = None,
 ) -> Answer[Model]:  # fmt: skip
-    """Put one question through Codex and return the validated answer.
+    """Put one question through Codex and return the validated answer. `progress` hears what Codex does meanwhile.
 
     Raises:
         ModelError: when Codex fails, does not end in time, or its answer does not fit the schema.
@@ -56,7 +58,7 @@ def ask_codex(
             binary, "exec", "--json", "--ephemeral", "--skip-git-repo-check", "-s", "read-only", "--output-schema", str(file),
             "-c", f'shell_environment_policy.exclude=["{env_key}"]', "-C", str(checkout), "-",
         ]  # fmt: skip
-        ran = run(command, env, prompt, limit_s)
+        ran = run(command, env, prompt, limit_s, on_line=_heard(progress))
     turn = _read(ran.stdout)
     if ran.timed_out:
         raise ModelError(
@@ -79,16 +81,35 @@ def _why(ran: Ran, turn: _Turn, lang: Lang) -> str:
     return f"{cause} ({words})." if words else f"{cause}."
 
 
+def _heard(progress: Progress | None) -> Callable[[str], None] | None:
+    """Each command goes to `progress` when it starts."""
+    if progress is None:
+        return None
+
+    def hear(line: str) -> None:
+        event = _event(line)
+        item = event.get("item")
+        if event.get("type") == "item.started" and isinstance(item, dict) and item.get("type") == "command_execution":
+            command = redact(" ".join(str(item.get("command") or "").split()))
+            progress(command if len(command) <= _COMMAND_SHOWN else command[: _COMMAND_SHOWN - 1] + "…")
+
+    return hear
+
+
+def _event(line: str) -> dict[str, Any]:
+    """One event of the stream; empty when the line is none."""
+    try:
+        event: Any = json.loads(line)
+    except ValueError:
+        return {}
+    return event if isinstance(event, dict) else {}
+
+
 def _read(stdout: str) -> _Turn:
     """The events of a run, one JSON object a line; the last message before the turn's end is the answer."""
     turn = _Turn()
     for line in stdout.splitlines():
-        try:
-            event: Any = json.loads(line)
-        except ValueError:
-            continue
-        if not isinstance(event, dict):
-            continue
+        event = _event(line)
         kind, item = event.get("type"), event.get("item")
         if kind == "item.completed" and isinstance(item, dict) and item.get("type") == "agent_message":
             turn.text = str(item.get("text") or "")

@@ -36,7 +36,11 @@ def explain(error: Exception, provider: Provider) -> ModelError:
             fix="Choose a model from its own list (GET /models).",
         )
     if "context_length" in lowered or "context length" in lowered:
-        return ModelError(f"the prompt is too long for the model: {said}", where=where, fix="Use a larger model.")
+        return ModelError(
+            f"the prompt is too long for the model: {said}",
+            where=where,
+            fix="Give a smaller --budget-tokens, or use a larger model.",
+        )
     if status == 429 and any(word in lowered for word in _QUOTA):
         return ModelError(f"the account's quota is used up: {said}", where=where, fix="Top it up, then try again.")
     if status == 429:

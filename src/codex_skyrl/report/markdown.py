@@ -192,12 +192,18 @@ def _model(diagnosis: Diagnosis) -> Iterator[str]:
     if report is None:
         return
     yield _heading(words.MODEL, lang)
-    yield prose(phrases.model_line(report, lang))
+    yield prose(phrases.model_line(report, diagnosis.verdict, lang))
     yield prose(phrases.tally(report, lang))
-    yield prose(phrases.labelled(words.SUMMARY_UNCHECKED, report.summary, lang))
+    yield prose(phrases.summary_line(report, lang))
+    if report.summary_problems:
+        yield _list([prose(problem) for problem in report.summary_problems])
     for answer in report.answers:
         yield f"### {answer.question}. {words.QUESTIONS[answer.question].to(lang)}"
         yield _list_with_problems([(_claim(claim, lang), claim.problems) for claim in answer.claims])
+        commands = [c for claim in answer.claims if claim.verified for c in claim.commands]
+        if commands:
+            yield prose(words.CONFIRM.to(lang))
+            yield fence("\n".join(neutral(c) for c in commands), "sh")
     yield from _model_experiment(report, lang)
     if report.notes:
         yield _list([prose(phrases.labelled(words.NOTE, note, lang)) for note in report.notes])
@@ -211,4 +217,5 @@ def _claim(claim: Claim, lang: Lang) -> str:
 def _model_experiment(report: ModelReport, lang: Lang) -> Iterator[str]:
     if report.experiment is not None:
         yield f"**{_one_line(prose(phrases.model_experiment(report.experiment, lang)))}**"
-        yield _list([prose(line) for line in phrases.model_experiment_details(report.experiment, lang)])
+        details = [*phrases.model_experiment_details(report.experiment, lang), *report.experiment.problems]
+        yield _list([prose(line) for line in details])

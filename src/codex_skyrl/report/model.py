@@ -129,6 +129,24 @@ class PipelineFigures(Strict):
     stages: Stages
 
 
+class StageSeries(Strict):
+    """One whole number a sample for each stage; None where it cannot be known."""
+
+    init: list[int] | None = None
+    run: list[int] | None = None
+    eval: list[int] | None = None
+
+
+class Timeline(Strict):
+    """One step in samples of `sample_s` seconds: items inside each queue, workers serving, workers held by a full queue."""
+
+    step: int
+    sample_s: float
+    depth: StageSeries
+    serving: StageSeries
+    blocked: StageSeries
+
+
 class MatrixRow(Strict):
     row: str
     matched: bool
@@ -200,6 +218,7 @@ class Claim(Strict):
 
     text: str
     citations: list[Citation] = []
+    commands: list[str] = []
     verified: bool = False
     problems: list[str] = []
 
@@ -212,12 +231,16 @@ class ModelAnswer(Strict):
 
 
 class ModelExperiment(Strict):
+    """The model's experiment; marked as its claims are."""
+
     knob: str
     from_value: str
     to_value: str
     steps: int = Field(ge=1)
     compare: list[str]
     predicted: str
+    verified: bool = False
+    problems: list[str] = []
 
 
 class ModelReport(Strict):
@@ -229,6 +252,7 @@ class ModelReport(Strict):
     bottleneck: Bottleneck
     cause: Cause
     summary: str
+    summary_problems: list[str] = []
     answers: list[ModelAnswer]
     experiment: ModelExperiment | None = None
     agrees: bool | None = None
@@ -251,6 +275,7 @@ class Diagnosis(Strict):
     queues: Queues
     pipelines: list[PipelineFigures]
     stages: Stages
+    timelines: list[Timeline] = []
     matrix: list[MatrixRow]
     experiments: list[Experiment] = []
     evidence: list[Evidence]

@@ -190,7 +190,7 @@ def engine_line(diagnosis: Diagnosis) -> str:
     return labelled(words.ENGINE, Text(f"{how} ({tool})", f"{how}（{tool}）").to(lang), lang)
 
 
-def model_line(report: ModelReport, lang: Lang) -> str:
+def model_line(report: ModelReport, verdict: Verdict, lang: Lang) -> str:
     """Which model, at what cost, and whether it agrees with the verdict."""
     name = report.model or figures.DASH
     tokens = [figures.count(n) for n in (report.input_tokens, report.output_tokens)]
@@ -198,19 +198,27 @@ def model_line(report: ModelReport, lang: Lang) -> str:
         f"{name}, {tokens[0]} tokens in, {tokens[1]} out.",
         f"{name}，输入 {tokens[0]} token，输出 {tokens[1]}。",
     )
-    return f"{cost.to(lang)}{' ' if lang == 'en' else ''}{agreement(report, lang)}".strip()
+    return f"{cost.to(lang)}{' ' if lang == 'en' else ''}{agreement(report, verdict, lang)}".strip()
 
 
-def agreement(report: ModelReport, lang: Lang) -> str:
+def agreement(report: ModelReport, verdict: Verdict, lang: Lang) -> str:
+    """Whether the model's verdict is ours; if not, both side by side."""
     if report.agrees is None:
         return ""
     if report.agrees:
         return words.AGREES.to(lang)
+    ours, our_cause = words.BOTTLENECKS[verdict.bottleneck], words.CAUSES[verdict.cause]
     named, cause = words.BOTTLENECKS[report.bottleneck], words.CAUSES[report.cause]
     return Text(
-        f"It DISAGREES: it says {named.en}, {cause.en}. The verdict above stands: it is computed, not asked.",
-        f"与上面的结论不一致：模型认为瓶颈是“{named.zh}”，原因是“{cause.zh}”。以上面的结论为准，它是算出来的。",
+        f"It DISAGREES. Computed: {ours.en}; {our_cause.en}. The model: {named.en}; {cause.en}. "
+        "The computed verdict stands.",
+        f"与上面的结论不一致。计算结果：{ours.zh}，{our_cause.zh}。模型：{named.zh}，{cause.zh}。以计算结果为准。",
     ).to(lang)
+
+
+def summary_line(report: ModelReport, lang: Lang) -> str:
+    label = words.ITS_SUMMARY_UNVERIFIED if report.summary_problems else words.ITS_SUMMARY
+    return labelled(label, report.summary, lang)
 
 
 def tally(report: ModelReport, lang: Lang) -> str:
@@ -231,7 +239,8 @@ def claim_sources(claim: Claim) -> str:
 def model_experiment(experiment: ModelExperiment, lang: Lang) -> str:
     change = f"{experiment.knob} {experiment.from_value} -> {experiment.to_value}"
     steps = Text(f", {experiment.steps} steps", f"，跑 {experiment.steps} 个 step").to(lang)
-    return labelled(words.ITS_EXPERIMENT, change + steps, lang)
+    label = words.ITS_EXPERIMENT if experiment.verified else words.ITS_EXPERIMENT_UNVERIFIED
+    return labelled(label, change + steps, lang)
 
 
 def model_experiment_details(experiment: ModelExperiment, lang: Lang) -> list[str]:

@@ -1,13 +1,14 @@
-"""Checks a model's answer against our evidence: every quotation verbatim, every figure ours. Changes no verdict.
+"""Checks a model's answer: every claim, its summary and its experiment. Marks what is wrong; changes no verdict.
 
-A claim is verified only when it cites something, each citation names an evidence id whose text holds the quoted words,
-and each number in the claim stands in the cited evidence. Whitespace is the only thing that may differ in a quote;
-numbers may be rounded, never changed.
+See `report.claims` for what a claim must hold. A model that names another bottleneck is shown beside our verdict.
 """
 
-import re
+from collections.abc import Iterator
 
+from codex_skyrl.report.claims import figures_not_in, problems_of_claim, problems_of_words
+from codex_skyrl.report.known import Known
 from codex_skyrl.report.model import (
+    COMPUTED,
     Citation,
     Claim,
     Diagnosis,
@@ -16,78 +17,84 @@ from codex_skyrl.report.model import (
     ModelExperiment,
     ModelReport,
 )
-from codex_skyrl.report.neutral import neutral
-from codex_skyrl.report.wire import WireClaim, WireReport
-from codex_skyrl.text import Lang, Text
-
-_NUMBER = re.compile(r"(?<![\w.:/-])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\w:/-]|\.\d)")
-_SHORTEST_QUOTE = 4
+from codex_skyrl.report.wire import WireClaim, WireExperiment, WireReport
+from codex_skyrl.text import Text
 
 
-def verify(answer: WireReport, diagnosis: Diagnosis) -> ModelReport:
-    """The answer as it is shown: each claim marked, with what is wrong with it in the diagnosis's language."""
-    known = {e.id: e for e in diagnosis.evidence}
-    lang = diagnosis.lang
+def verify(answer: WireReport, known: Known) -> ModelReport:
+    """The answer as it is shown: each part marked, with what is wrong with it in the diagnosis's language."""
+    diagnosis = known.diagnosis
     return ModelReport(
         bottleneck=answer.bottleneck,
         cause=answer.cause,
         summary=answer.summary,
+        summary_problems=_said(_of_summary(answer.summary, known), known),
         answers=[
-            ModelAnswer(question=a.question, claims=[verify_claim(c, known, lang) for c in a.claims])
-            for a in answer.answers
+            ModelAnswer(question=a.question, claims=[verify_claim(c, known) for c in a.claims]) for a in answer.answers
         ],
-        experiment=ModelExperiment(**answer.experiment.model_dump()),
+        experiment=_experiment(answer.experiment, known),
         agrees=answer.bottleneck == diagnosis.verdict.bottleneck,
     )
 
 
-def verify_claim(claim: WireClaim, known: dict[str, Evidence], lang: Lang) -> Claim:
+def verify_claim(claim: WireClaim, known: Known) -> Claim:
     """One claim against the evidence it cites."""
-    problems = [p.to(lang) for p in _problems(claim, known)]
+    problems = _said(problems_of_claim(claim, known), known)
     return Claim(
         text=claim.text,
         citations=[Citation(evidence=c.evidence, quote=c.quote) for c in claim.citations],
+        commands=list(claim.commands),
         verified=not problems,
         problems=problems,
     )
 
 
-def _problems(claim: WireClaim, known: dict[str, Evidence]) -> list[Text]:
-    if not claim.citations:
-        return [Text("cites nothing", "没有引用任何依据")]
-    found: list[Text] = []
-    for citation in claim.citations:
-        evidence = known.get(citation.evidence)
-        if evidence is None:
-            found.append(Text(f"{citation.evidence} is not in the evidence", f"依据中没有 {citation.evidence}"))
-        elif not quoted_in(citation.quote, evidence):
-            found.append(
-                Text(f"the quoted words are not in {citation.evidence}", f"{citation.evidence} 中没有所引的原文")
-            )
-    cited = [known[c.evidence] for c in claim.citations if c.evidence in known]
-    for figure in _unknown_figures(claim.text, cited):
-        found.append(Text(f"{figure} is in none of the cited evidence", f"所引依据中没有数字 {figure}"))
-    return found
+def _said(problems: Iterator[Text], known: Known) -> list[str]:
+    return list(dict.fromkeys(p.to(known.diagnosis.lang) for p in problems))
 
 
-def quoted_in(quote: str, evidence: Evidence) -> bool:
-    """Whether the words stand in the evidence verbatim, whitespace aside."""
-    wanted = _flat(quote)
-    return len(wanted) >= _SHORTEST_QUOTE and any(wanted in _flat(t) for t in (evidence.quote, evidence.says))
+def _of_summary(summary: str, known: Known) -> Iterator[Text]:
+    """A summary cites nothing, so its figures may stand in any evidence."""
+    every = [*known.diagnosis.evidence, *_our_own_words(known.diagnosis)]
+    yield from problems_of_words(summary, known, every)
+    for figure in figures_not_in(summary, every):
+        yield Text(f"{figure} is in no evidence", f"依据中没有数字 {figure}")
 
 
-def _flat(text: str) -> str:
-    return " ".join(neutral(text).split())
+def _our_own_words(diagnosis: Diagnosis) -> list[Evidence]:
+    """The verdict and the predictions, so that an answer may repeat them."""
+    said = [diagnosis.verdict.summary, str(diagnosis.verdict.confidence)]
+    for e in diagnosis.experiments:
+        figures = (e.from_, e.to, *(abs(v) for v in (e.step_time_change_pct, e.low_pct, e.high_pct) if v is not None))
+        said.append(" ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in figures))
+    return [Evidence(id="", kind="metric", source=COMPUTED, says=text) for text in said]
 
 
-def _unknown_figures(text: str, cited: list[Evidence]) -> list[str]:
-    """Numbers of the claim that no cited evidence holds, allowing for rounding of ours to theirs."""
-    ours = [float(n.replace(",", "")) for e in cited for t in (e.quote, e.says) for n in _NUMBER.findall(t)]
-    lines = [float(n) for e in cited for n in (e.line_start, e.line_end) if n is not None]
-    unknown = []
-    for number in _NUMBER.findall(text):
-        value = float(number.replace(",", ""))
-        decimals = len(number.partition(".")[2])
-        if not any(round(our, decimals) == value for our in [*ours, *lines]):
-            unknown.append(number)
-    return unknown
+def _experiment(experiment: WireExperiment, known: Known) -> ModelExperiment:
+    problems = _said(_of_experiment(experiment, known), known)
+    return ModelExperiment(**experiment.model_dump(), verified=not problems, problems=problems)
+
+
+def _of_experiment(experiment: WireExperiment, known: Known) -> Iterator[Text]:
+    """One setting that exists, from the value it has to another one; predicted figures must be ours."""
+    knob = experiment.knob.strip()
+    if len(knob.replace(",", " ").split()) != 1:
+        yield Text(f"is not one variable: {knob}", f"不是单一变量：{knob}")
+    elif not known.is_setting(knob):
+        yield Text(f"{knob} is no setting of this checkout", f"本 checkout 中没有设置项 {knob}")
+    values = known.values_of(knob)
+    if values and experiment.from_value.strip() not in values:
+        listed = ", ".join(sorted(values))
+        yield Text(
+            f"{knob} is {listed}, not {experiment.from_value}", f"{knob} 现为 {listed}，不是 {experiment.from_value}"
+        )
+    if experiment.from_value.strip() == experiment.to_value.strip():
+        yield Text("changes nothing", "没有改变任何值")
+    words = " ".join([experiment.from_value, experiment.to_value, *experiment.compare, experiment.predicted])
+    every = [*known.diagnosis.evidence, *_our_own_words(known.diagnosis)]
+    yield from problems_of_words(words, known, every)
+    own = Evidence(
+        id="", kind="metric", source=COMPUTED, says=f"{experiment.from_value} {experiment.to_value} {experiment.steps}"
+    )
+    for figure in figures_not_in(experiment.predicted, [*every, own]):
+        yield Text(f"predicts {figure}, which no computed figure bears out", f"预测的 {figure} 没有任何计算结果支持")

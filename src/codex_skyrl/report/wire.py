@@ -12,13 +12,14 @@ class Wire(BaseModel):
 
 
 class WireCitation(Wire):
-    evidence: str = Field(description="an evidence id such as E3")
+    evidence: str = Field(description="an evidence id such as E3 or C12")
     quote: str = Field(description="words copied verbatim from that evidence")
 
 
 class WireClaim(Wire):
     text: str
     citations: list[WireCitation]
+    commands: list[str] = Field(default=[], description="read-only shell commands that confirm or refute the claim")
 
 
 class WireAnswer(Wire):

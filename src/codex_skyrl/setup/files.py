@@ -47,7 +47,7 @@ def replace_file(path: Path, old: bytes | None, new: bytes) -> Path:
             if (target.read_bytes() if target.exists() else None) != old:
                 raise ConfigError("was changed by another program meanwhile.", where=str(path), fix="Run setup again.")
             backup = _back_up(target, old)
-            _swap(target, new)
+            write_whole(target, new)
     except OSError as error:
         raise ConfigError(
             f"cannot be written: {error.strerror or error}. It is unchanged.", where=str(path), fix="Check its folder."
@@ -71,32 +71,19 @@ def undo(path: Path) -> Path:
             if newest.name.endswith(_ABSENT):
                 target.unlink(missing_ok=True)
             else:
-                _swap(target, newest.read_bytes())
+                write_whole(target, newest.read_bytes())
             newest.unlink()
     except OSError as error:
         raise ConfigError(f"cannot be put back: {error.strerror or error}.", where=str(path)) from error
     return newest
 
 
-def _back_up(target: Path, old: bytes | None) -> Path:
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
-    backup = target.with_name(f"{target.name}{_BACKUP}{stamp}{'' if old is not None else _ABSENT}")
-    mode = target.stat().st_mode & 0o7777 if old is not None else 0o600
-    descriptor = os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(old or b"")
-            file.flush()
-            os.fsync(file.fileno())
-        backup.chmod(mode)
-    except OSError:
-        backup.unlink(missing_ok=True)
-        raise
-    return backup
+def write_whole(target: Path, content: bytes) -> None:
+    """Write beside the target, then rename over it; the temporary file never stays behind an error.
 
-
-def _swap(target: Path, content: bytes) -> None:
-    """Write beside the target, then rename over it; the temporary file never stays behind an error."""
+    Raises:
+        OSError: when the disk refuses; the target is as it was.
+    """
     status = target.stat() if target.exists() else None
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     temporary = Path(name)
@@ -114,6 +101,23 @@ def _swap(target: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def _back_up(target: Path, old: bytes | None) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
+    backup = target.with_name(f"{target.name}{_BACKUP}{stamp}{'' if old is not None else _ABSENT}")
+    mode = target.stat().st_mode & 0o7777 if old is not None else 0o600
+    descriptor = os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(old or b"")
+            file.flush()
+            os.fsync(file.fileno())
+        backup.chmod(mode)
+    except OSError:
+        backup.unlink(missing_ok=True)
+        raise
+    return backup
 
 
 def _sync_folder(folder: Path) -> None:
