@@ -59,7 +59,10 @@ kubectl get events -A --field-selector reason=Pulled
         ("Disks are slow.", "cites nothing"),
         ("Pulls went up [E99].", "E99 is not in the evidence"),
         ('The registry says "toomanyrequests: rate limit exceeded" [E2].', "the quoted words are not in E2"),
-        ("It is bounded at codeact.py:48, `Queue(maxsize=self.max_eval_parallel_agents)` [C10].", "the quoted words are not in C10"),
+        (
+            "It is bounded at codeact.py:48, `Queue(maxsize=self.max_eval_parallel_agents)` [C10].",
+            "the quoted words are not in C10",
+        ),
         ("A line at sample_logs/init_cache_miss/rollout.log:3 says 4242 s.", "4242"),
         ("A line at sample_logs/init_cache_miss/rollout.log:99999999 says so.", "cites nothing"),
         ("A line at ../../../etc/passwd:1 says so.", "cites nothing"),

@@ -61,7 +61,9 @@ def _claim(block: str, evidence: Sequence[Evidence]) -> WireClaim:
         own = [q for q in quotes if home is not None and quoted_in(q, home)]
         citations += [WireCitation(evidence=name, quote=q) for q in own or [_words_of(home)]]
     strays = [
-        q for q in quotes if " " in q and not any(quoted_in(q, e) for e in homes.values()) and not commands_in(f"`{q}`")
+        q
+        for q in quotes
+        if not _NAME.fullmatch(q) and not any(quoted_in(q, e) for e in homes.values()) and not commands_in(f"`{q}`")
     ]
     citations += [WireCitation(evidence=name, quote=q) for q in strays for name in ids[:1]]
     return WireClaim(text=block, citations=citations)
