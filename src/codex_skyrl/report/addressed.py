@@ -14,6 +14,16 @@ _SPEAKS = re.compile(
     r"(?:忽略|无视)(?:以上|之前|上面|前面|所有|全部)?.{0,8}(?:指令|指示|提示|规则|内容)|你(?:现在)?是.{0,6}(?:助手|模型|AI)|请(?:回答|回复|报告|输出|声明).{0,20}(?:健康|正常|没有瓶颈|瓶颈是)"
 )  # fmt: skip
 
+_JUDGES = re.compile(
+    r"(?i)\b(?:bottleneck|root cause|culprit)\b[^.\n]{0,20}\b(?:is|are|was|:|=)|\bno bottleneck\b|\bnote (?:to|for) (?:the )?\w+\s*:|"
+    r"\b(?:diagnosis|verdict)\s*[:=]|\byou (?:should|must)\b|瓶颈(?:是|在于|为)|没有瓶颈|根因是|请(?:将|把)"
+)  # fmt: skip
+
+
+def judges(line: str) -> bool:
+    """Whether a log line states a diagnosis: no program of the pipeline does, so somebody wrote it for a reader."""
+    return _JUDGES.search(line) is not None
+
 
 def speaks_to_reader(text: str) -> bool:
     """Whether a quotation addresses whoever reads it, as a prompt injection does."""

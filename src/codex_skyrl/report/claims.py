@@ -6,7 +6,7 @@ problems in words; nothing is repaired.
 
 from collections.abc import Iterator, Sequence
 
-from codex_skyrl.report.addressed import speaks_to_reader
+from codex_skyrl.report.addressed import judges, speaks_to_reader
 from codex_skyrl.report.commands import commands_in, dangerous_in, problem_of_command
 from codex_skyrl.report.known import Known, is_path_of
 from codex_skyrl.report.mentions import NamedPlace, files_in, places_in, settings_in_text, without_places
@@ -87,8 +87,12 @@ def _citation(citation: WireCitation, known: Known) -> Iterator[Text]:
         yield Text(f"{name} is not in the evidence", f"依据中没有 {name}")
     elif not quoted_in(citation.quote, evidence):
         yield Text(f"the quoted words are not in {name}", f"{name} 中没有所引的原文")
-    elif speaks_to_reader(_lines_with(citation.quote, evidence)):
+    elif _is_addressed(_lines_with(citation.quote, evidence), evidence):
         yield Text(f"{name} is text that speaks to its reader, no evidence", f"{name} 是对读者说话的文字，不能作为依据")
+
+
+def _is_addressed(line: str, evidence: Evidence) -> bool:
+    return speaks_to_reader(line) or (evidence.kind == "log" and evidence.quote != "" and judges(line))
 
 
 def _lines_with(quote: str, evidence: Evidence) -> str:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from codex_skyrl.report.model import STAGES, Stage
 
 _FILE = r"[\w./~+-]*\w\.(?:py|sh|ya?ml|log|jsonl?|csv|txt|out|err|gz|toml)"
-_PLACE = re.compile(rf"(?P<file>{_FILE})(?:\.\d+)?:(?P<first>\d+)(?:\s*[-–]\s*(?P<last>\d+))?")
+_PLACE = re.compile(rf"(?P<file>{_FILE})(?:\.\d+)?(?::|#|:L|#L| L)(?P<first>\d+)(?:\s*[-–]\s*(?P<last>\d+))?")
 _FILES = re.compile(rf"(?<![\w/])(?P<file>{_FILE})(?![\w])")
-_LINES = re.compile(r"(?i)(?:\blines?|第)\s*(?P<first>\d+)(?:\s*(?:-|–|to|到|至)\s*(?P<last>\d+))?")
+_LINES = re.compile(r"(?i)(?:\blines?|第|\bL(?=\d))\s*(?P<first>\d+)(?:\s*(?:-|–|to|到|至)\s*(?P<last>\d+))?")
 _SETTING = re.compile(
     r"(?<![\w.])(?:\+{1,2})?(?P<key>(?:actor_rollout_ref|trainer|data|algorithm|critic|reward_model|dispatcher|generator)(?:\.\w+)+|"
     r"[a-z][\w.]*_\w+(?=\s*=\s*[\w'\"-]))"
