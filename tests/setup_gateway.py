@@ -53,6 +53,41 @@ def said(body: str) -> str:
     return nonce[0] if nonce else "OK"
 
 
+def events(*items: dict[str, object]) -> Play:
+    """A Responses stream with these finished items."""
+    usage = {
+        "input_tokens": 21,
+        "input_tokens_details": None,
+        "output_tokens": 9,
+        "output_tokens_details": None,
+        "total_tokens": 30,
+    }
+    records = [
+        {"type": "response.created", "response": {"id": "r"}},
+        *({"type": "response.output_item.done", "item": item} for item in items),
+        {"type": "response.completed", "response": {"id": "r", "usage": usage}},
+    ]
+    return Play(
+        200, "".join(f"event: {r['type']}\ndata: {json.dumps(r)}\n\n" for r in records).encode(), "text/event-stream"
+    )
+
+
+def message(text: str) -> dict[str, object]:
+    """What the model says."""
+    return {"type": "message", "role": "assistant", "id": "m", "content": [{"type": "output_text", "text": text}]}
+
+
+def call(command: str, name: str = "c1") -> dict[str, object]:
+    """A command that the model wants Codex to run."""
+    return {
+        "type": "function_call",
+        "id": "f",
+        "call_id": name,
+        "name": "exec_command",
+        "arguments": json.dumps({"cmd": command}),
+    }
+
+
 def responses(body: str) -> Play:
     """A whole Responses stream."""
     item = {"type": "message", "role": "assistant", "id": "m", "content": [{"type": "output_text", "text": said(body)}]}

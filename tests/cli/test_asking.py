@@ -14,7 +14,7 @@ from codex_binary import CURRENT, codex_binary
 from codex_skyrl.report.model import Diagnosis
 from gateway import chat, gateway
 from mini_checkout import v0
-from setup_gateway import api, playing
+from setup_gateway import api, call, events, message, playing
 from story import batch, play, write_log
 
 KEY = "sk-" + "loopback" * 4
@@ -184,25 +184,6 @@ def test_bad_input_is_one_sentence(checkout: Path, arguments: list[str], said: s
     assert "Traceback" not in done.stderr
 
 
-def codex_stream(item: dict[str, Any]) -> Any:
-    from setup_gateway import Play
-
-    usage = {
-        "input_tokens": 21,
-        "input_tokens_details": None,
-        "output_tokens": 9,
-        "output_tokens_details": None,
-        "total_tokens": 30,
-    }
-    records = [
-        {"type": "response.created", "response": {"id": "r"}},
-        {"type": "response.output_item.done", "item": item},
-        {"type": "response.completed", "response": {"id": "r", "usage": usage}},
-    ]
-    body = "".join(f"event: {r['type']}\ndata: {json.dumps(r)}\n\n" for r in records)
-    return Play(200, body.encode(), "text/event-stream")
-
-
 def test_the_real_codex_reads_a_file_and_then_reports(checkout: Path, tmp_path: Path) -> None:
     """`diagnose --engine codex`: the pack on stdin, a read command in the checkout, the report checked as any other."""
     prompt = packed(checkout)
@@ -211,20 +192,8 @@ def test_the_real_codex_reads_a_file_and_then_reports(checkout: Path, tmp_path: 
         done = body.count('"function_call_output"')
         if done < 2:
             read = "sed -n 48,49p verl/workers/agentic/codeact.py; env | grep -c loopback"
-            command = {"cmd": "touch made" if done else read}
-            return codex_stream(
-                {
-                    "type": "function_call",
-                    "id": "f",
-                    "call_id": f"c{done}",
-                    "name": "exec_command",
-                    "arguments": json.dumps(command),
-                }
-            )
-        text = json.dumps(answer_from(prompt))
-        return codex_stream(
-            {"type": "message", "role": "assistant", "id": "m", "content": [{"type": "output_text", "text": text}]}
-        )
+            return events(call("touch made" if done else read, f"c{done}"))
+        return events(message(json.dumps(answer_from(prompt))))
 
     home = tmp_path / "codex"
     home.mkdir()

@@ -11,45 +11,13 @@ from codex_binary import CURRENT, codex_binary
 from codex_skyrl.errors import ModelError
 from codex_skyrl.llm.answer import Answer
 from codex_skyrl.llm.codex_exec import ask_codex
-from setup_gateway import Play, Script, api, error, page, playing
+from setup_gateway import Play, Script, api, call, error, events, message, page, playing
 
 
 class Small(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
     stage: str
     line: int
-
-
-def events(*items: dict[str, object]) -> Play:
-    usage = {
-        "input_tokens": 21,
-        "input_tokens_details": None,
-        "output_tokens": 9,
-        "output_tokens_details": None,
-        "total_tokens": 30,
-    }
-    records = [
-        {"type": "response.created", "response": {"id": "r"}},
-        *({"type": "response.output_item.done", "item": item} for item in items),
-        {"type": "response.completed", "response": {"id": "r", "usage": usage}},
-    ]
-    return Play(
-        200, "".join(f"event: {r['type']}\ndata: {json.dumps(r)}\n\n" for r in records).encode(), "text/event-stream"
-    )
-
-
-def message(text: str) -> dict[str, object]:
-    return {"type": "message", "role": "assistant", "id": "m", "content": [{"type": "output_text", "text": text}]}
-
-
-def call(command: str) -> dict[str, object]:
-    return {
-        "type": "function_call",
-        "id": "f",
-        "call_id": "c1",
-        "name": "exec_command",
-        "arguments": json.dumps({"cmd": command}),
-    }
 
 
 def asked(tmp_path: Path, script: Script, limit_s: float = 60.0) -> tuple[Answer[Small], list[str]]:
