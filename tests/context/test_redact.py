@@ -174,7 +174,7 @@ def test_values_of_the_environment_and_of_dot_env_go_whatever_they_look_like(tmp
     (tmp_path / ".env").write_text(
         "ALLHANDS_API_KEY='plain-" + "words-here'\nSANDBOX_REMOTE_RUNTIME_API_URL=https://rt.test\nMODE=debug\n"
     )
-    known = known_secrets({"MY_TOKEN": "zebra" + "crossing9", "PATH": "/usr/bin", "HOME_KEY": "/root/x"}, tmp_path)
+    known = known_secrets({"MY_TOKEN": "zebra" + "crossing9", "PATH": "/usr/bin", "HOME_KEY": "/opt/x"}, tmp_path)
     shown = redact("sent plain-" + "words-here and zebra" + "crossing9 in debug at /usr/bin", known)
     assert shown == f"sent {MASK} and {MASK} in debug at /usr/bin"
 
