@@ -4,22 +4,28 @@ Waiting for a pool thread is part of the printed times; its mean is taken out he
 durations are seconds.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from codex_skyrl.pipeline import series
 from codex_skyrl.pipeline.figures import Pipeline
 from codex_skyrl.pipeline.profile import Profile
 from codex_skyrl.pipeline.server import Server
 from codex_skyrl.pipeline.trajectory import Trajectory
+from codex_skyrl.report.model import Stage
 
 POOL_THREADS = 32
 _INIT_POOL_CALLS = 3  # connect, set up the environment, initialise: each waits for a thread
+_BEFORE_A_QUEUE: tuple[Stage, ...] = ("init", "run")
+_HELD_S = 2.0
+_OVERTAKERS = 5
 _EVAL_POOL_CALLS = 3  # the same for the second sandbox, before the tests
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One trajectory. `eval_poll`: tests end at the first look after they are done."""
+    """One trajectory. `..._loses_turn`: others that came later got into the full next queue before it."""
 
     init_s: float
     init_failed: bool
@@ -29,6 +35,8 @@ class Job:
     prepare_s: float
     tests_s: float
     after_s: float
+    init_loses_turn: bool = False
+    run_loses_turn: bool = False
 
     @property
     def run_s(self) -> float:
@@ -46,7 +54,7 @@ class Structure:
     init: int
     run: int
     eval: int
-    bound: int
+    bound: float
     threads: int = POOL_THREADS
     poll_s: float = 30.0
 
@@ -86,16 +94,19 @@ class Play:
     pulls: bool = False  # some sandboxes boot many times slower than others: images are pulled
 
 
-def play_of(pipeline: Pipeline, parts: Profile, servers: tuple[Server, ...]) -> Play | None:
-    """None when the step is not whole or its workers are not known."""
+def play_of(
+    pipeline: Pipeline, parts: Profile, servers: tuple[Server, ...], wait_s: float | None = None, *, bounded: bool = True
+) -> Play | None:  # fmt: skip
+    """None when the step is not whole or its workers are not known. `wait_s`: for a pool thread, a call; default: as printed."""
     workers = pipeline.workers
     if pipeline.makespan_s is None or not workers.init or not workers.run or not workers.eval or pipeline.record.folded:
         return None
     taken = [t for t in pipeline.trajectories() if t.init.taken_s is not None]
     ordered = sorted(taken, key=lambda t: (t.init.taken_s or 0.0, t.init.taken_at or ("", 0)))
-    wait = parts.sandboxes.thread_wait_s or 0.0
-    jobs = tuple(job for t in ordered if (job := _job(t, parts, wait)) is not None)
-    structure = Structure(workers.init, workers.run, workers.eval, workers.run)
+    wait = parts.sandboxes.thread_wait_s or 0.0 if wait_s is None else wait_s
+    late = {stage: _lose_turns(ordered, stage) for stage in _BEFORE_A_QUEUE}
+    jobs = tuple(job for t in ordered if (job := _job(t, parts, wait, late)) is not None)
+    structure = Structure(workers.init, workers.run, workers.eval, workers.run if bounded else inf)
     return Play(jobs, structure, _model(parts, servers), pipeline.makespan_s, parts.loop.stop_s or 0.0, _pulls(parts))
 
 
@@ -104,7 +115,29 @@ def _pulls(parts: Profile) -> bool:
     return quick is not None and slow is not None and slow >= max(45.0, 5 * max(1.0, quick))
 
 
-def _job(t: Trajectory, parts: Profile, wait: float) -> Job | None:
+def _lose_turns(ordered: Sequence[Trajectory], stage: Stage) -> set[int]:
+    """Trajectories (by id()) that waited before a full queue while many that came later got in.
+
+    asyncio.Queue wakes the first putter when a place is free, but whoever calls put before that one runs takes the
+    place, and the one that was woken waits again at the end of the line.
+    """
+    held = [
+        (v.served_s, v.served_s + v.blocked_s, id(t))
+        for t in ordered
+        if (v := t.visit(stage)).served_s and v.blocked_s > _HELD_S
+    ]
+    held.sort()
+    found = set()
+    for n, (ready, got_in, name) in enumerate(held):
+        overtakers = sum(
+            1 for later, sooner, _ in held[n + 1 :] if later > ready + _HELD_S and sooner < got_in - _HELD_S
+        )
+        if overtakers >= _OVERTAKERS:
+            found.add(name)
+    return found
+
+
+def _job(t: Trajectory, parts: Profile, wait: float, late: Mapping[Stage, set[int]]) -> Job | None:
     init = t.init.service_s
     if init is None:
         return None
@@ -119,7 +152,8 @@ def _job(t: Trajectory, parts: Profile, wait: float) -> Job | None:
     prepare = max(0.0, prepared - asked)
     tests = t.tests_s or 0.0
     after = max(0.0, whole - asked - prepare - tests)
-    return Job(init, False, run * share, run * (1 - share), t.turns, prepare, tests, after)
+    loses = [id(t) in late[stage] for stage in _BEFORE_A_QUEUE]
+    return Job(init, False, run * share, run * (1 - share), t.turns, prepare, tests, after, *loses)
 
 
 def _model_share(parts: Profile) -> float:

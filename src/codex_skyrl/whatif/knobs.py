@@ -67,19 +67,32 @@ def _workers(stage: str) -> Callable[[Play, Experiment], Change]:
     def apply(play: Play, e: Experiment) -> Change:
         now = getattr(play.structure, stage)
         new = max(1, round(e.number(now)))
+        if stage == "run" and new > now and play.model is not None and play.model.saturated:
+            return Change(play, now, new, "the server is at its limit: more agents only wait for it longer", 4.0)
         changed = replace(play, structure=replace(play.structure, **{stage: new}))
-        guess = 0.0
+        guess = 6.0 if stage == "init" and play.pulls and new > now else 0.0  # the nodes may pull at their limit
         if stage == "run" and play.model is not None and new > now:
-            if play.model.saturated:
-                changed, guess = _at_capacity(changed, new / now), 5.0
-            elif play.model.barrier:
+            if play.model.barrier:
                 changed, guess = _longest_of_more(changed, now, new), 10.0
-            elif play.model.served is None:
-                guess = 8.0  # no server log: it may slow down under more calls
-        assumes = f"only the number of {stage} workers changes; in v0 init and run share one setting"
-        return Change(changed, now, new, assumes, guess)
+            else:
+                guess = 8.0 if play.model.served is None else 2.5  # calls may slow down under more of them
+        return Change(
+            changed,
+            now,
+            new,
+            f"only the number of {stage} workers changes; in v0 init and run share one setting",
+            guess,
+        )
 
     return apply
+
+
+def _threads(play: Play, e: Experiment) -> Change:
+    now = play.structure.threads
+    new = max(1, round(e.number(now)))
+    if play.pulls and new > now:
+        return Change(play, now, new, "nodes pull images at their limit: more starts at once only last longer", 2.0)
+    return Change(replace(play, structure=replace(play.structure, threads=new)), now, new, "nothing else changes")
 
 
 def _structure(name: str) -> Callable[[Play, Experiment], Change]:
@@ -93,11 +106,6 @@ def _structure(name: str) -> Callable[[Play, Experiment], Change]:
 
 def _jobs(play: Play, edit: Callable[[Job], Job]) -> Play:
     return replace(play, jobs=tuple(edit(j) for j in play.jobs))
-
-
-def _at_capacity(play: Play, turns: float) -> Play:
-    """A saturated server ends as many calls a minute as before, so a turn lasts `turns` times as long in all."""
-    return _jobs(play, lambda j: replace(j, model_s=max(0.0, turns * j.run_s - j.environment_s)))
 
 
 def _longest_of_more(play: Play, now: int, new: int) -> Play:
@@ -264,7 +272,7 @@ KNOBS: dict[str, Callable[[Play, Experiment], Change]] = {
     "run_workers": _workers("run"),
     "eval_workers": _workers("eval"),
     "queue_size": _structure("bound"),
-    "thread_pool": _structure("threads"),
+    "thread_pool": _threads,
     "llm_capacity": _llm_capacity,
     "llm_slots": _none,
     "llm_executor_threads": _none,

@@ -1,12 +1,17 @@
 """Predicts one change: replays every step as it was (the self-check) and with the knob changed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from random import Random
+from statistics import stdev
 
 from codex_skyrl.diagnosis.facts import Case, StepFacts
 from codex_skyrl.errors import InputError
+from codex_skyrl.pipeline.figures import Pipeline
 from codex_skyrl.pipeline.profile import profile_of
+from codex_skyrl.pipeline.server import Server
 from codex_skyrl.report.model import STAGES, Stage
+from codex_skyrl.whatif.calibrate import calibrated
 from codex_skyrl.whatif.job import Play, play_of
 from codex_skyrl.whatif.knobs import Change, Experiment, change, parse_experiment
 from codex_skyrl.whatif.replay import Replayed, replay
@@ -16,6 +21,7 @@ SENSIBLE = (
     "test_time=half", "eval_poll_s=2", "thread_pool=x4",
 )  # fmt: skip
 _SELF_CHECK = 0.03
+_SAMPLES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +63,55 @@ def predict(case: Case, asked: Sequence[str]) -> tuple[Baseline, list[Prediction
         InputError: when an experiment is not understood, or no step is whole enough to be replayed.
     """
     experiments = [parse_experiment(text) for text in (asked or SENSIBLE)]
-    steps = [plays for s in case.steps if (plays := _plays(s)) is not None]
+    bounded = case.checkout is None or case.checkout.layout != "skyrl-agent"
+    steps = [plays for s in case.steps if (plays := _plays(s, bounded=bounded)) is not None]
     if not steps:
         raise InputError("no whole step with known workers is in the input, so nothing can be replayed.")
-    base = [[replay(p.jobs, p.structure) for p in plays] for plays in steps]
+    base = _replayed(steps)
     observed = sum(max(p.observed_s for p in plays) for plays in steps)
     baseline = Baseline(observed, _total(base))
-    found = [_predicted(steps, baseline, e) for e in experiments]
+    samples = [_Sample(drawn, _total(_replayed(drawn))) for drawn in (_drawn(steps, seed) for seed in range(_SAMPLES))]
+    found = [_predicted(steps, baseline, samples, e) for e in experiments]
     return baseline, found if asked else sorted(found, key=lambda p: p.change_pct)
 
 
-def _plays(step: StepFacts) -> list[Play] | None:
-    plays = [
-        play_of(p, profile_of(p.record, p.makespan_s), step.servers if len(step.pipelines) == 1 else ())
-        for p in step.pipelines
-    ]
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """The steps with trajectories drawn anew from their own, and how long these steps last in all."""
+
+    steps: "Steps"
+    total_s: float
+
+
+Steps = Sequence[Sequence[Play]]
+
+
+def _plays(step: StepFacts, *, bounded: bool) -> list[Play] | None:
+    servers = step.servers if len(step.pipelines) == 1 else ()
+    plays = [_play(p, servers, bounded=bounded) for p in step.pipelines]
     whole = [p for p in plays if p is not None]
     return whole if len(whole) == len(plays) and whole else None
+
+
+def _play(pipeline: Pipeline, servers: tuple[Server, ...], *, bounded: bool) -> Play | None:
+    profile = profile_of(pipeline.record, pipeline.makespan_s)
+    printed_s = profile.sandboxes.thread_wait_s or 0.0
+    return calibrated(lambda wait_s: play_of(pipeline, profile, servers, wait_s, bounded=bounded), printed_s)
+
+
+def _drawn(steps: Steps, seed: int) -> Steps:
+    """As many trajectories of each rank, drawn with replacement, in their order."""
+    source = Random(seed)
+
+    def draw(play: Play) -> Play:
+        picks = sorted(source.choices(range(len(play.jobs)), k=len(play.jobs)))
+        return replace(play, jobs=tuple(replace(play.jobs[n]) for n in picks))
+
+    return [[draw(play) for play in plays] for plays in steps]
+
+
+def _replayed(steps: Steps) -> list[list[Replayed]]:
+    return [[replay(p.jobs, p.structure) for p in plays] for plays in steps]
 
 
 def _total(steps: Sequence[Sequence[Replayed]]) -> float:
@@ -81,23 +119,44 @@ def _total(steps: Sequence[Sequence[Replayed]]) -> float:
     return sum(max(r.makespan_s for r in ranks) for ranks in steps)
 
 
-def _predicted(steps: Sequence[Sequence[Play]], baseline: Baseline, experiment: Experiment) -> Prediction:
-    changes: list[list[Change]] = [[change(p, experiment) for p in plays] for plays in steps]
-    replays = [[replay(c.play.jobs, c.play.structure) for c in ranks] for ranks in changes]
-    percent = 100.0 * (_total(replays) - baseline.replayed_s) / baseline.replayed_s
+def _predicted(steps: Steps, baseline: Baseline, samples: Sequence[_Sample], experiment: Experiment) -> Prediction:
+    """The change with every item's luck in the queues as it was, and with none losing its turn; taken in the middle."""
+    changes = [[change(p, experiment) for p in plays] for plays in steps]
+    changed = [[c.play for c in ranks] for ranks in changes]
+    replays = _replayed(changed)
+    as_it_was = _percent(_total(replays), baseline.replayed_s)
+    in_turn = _percent(_total(_replayed([[_in_turn(p) for p in plays] for plays in changed])), baseline.replayed_s)
+    percent = (as_it_was + in_turn) / 2
     first = changes[0][0]
-    slack = 1.5 + first.guess + 0.1 * abs(percent) + 100.0 * baseline.off
+    half = _half_width(samples, experiment) + abs(as_it_was - in_turn) / 2 + first.guess + 100.0 * baseline.off
     return Prediction(
         experiment.asked,
         experiment.knob,
         first.before,
         first.after,
         round(percent, 1),
-        round(percent - slack, 1),
-        round(percent + slack, 1),
+        round(percent - half, 1),
+        round(percent + half, 1),
         _busiest(changes, replays),
         first.assumes,
     )
+
+
+def _half_width(samples: Sequence[_Sample], experiment: Experiment) -> float:
+    """Points that hold nine of ten of what other trajectories of the same kind would show (normal, both sides)."""
+    seen = [
+        _percent(_total(_replayed([[change(p, experiment).play for p in plays] for plays in s.steps])), s.total_s)
+        for s in samples
+    ]
+    return 1.645 * stdev(seen)
+
+
+def _in_turn(play: Play) -> Play:
+    return replace(play, jobs=tuple(replace(j, init_loses_turn=False, run_loses_turn=False) for j in play.jobs))
+
+
+def _percent(after: float, before: float) -> float:
+    return 100.0 * (after - before) / before
 
 
 def _busiest(changes: Sequence[Sequence[Change]], replays: Sequence[Sequence[Replayed]]) -> Stage:
