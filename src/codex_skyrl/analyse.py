@@ -13,7 +13,7 @@ from codex_skyrl.checkout.read import read_checkout
 from codex_skyrl.context.pack import Material, lines_around
 from codex_skyrl.context.redact import known_secrets, redact
 from codex_skyrl.diagnosis.diagnose import diagnose
-from codex_skyrl.diagnosis.experiments import REPLAYS
+from codex_skyrl.diagnosis.experiments import trials_of
 from codex_skyrl.diagnosis.facts import Case, case_of
 from codex_skyrl.errors import InputError
 from codex_skyrl.logs.discover import Found, Source, find
@@ -24,11 +24,12 @@ from codex_skyrl.pipeline.assemble import assemble
 from codex_skyrl.pipeline.run import Gathered, Reconstructor, Run
 from codex_skyrl.pipeline.trajectory import Place
 from codex_skyrl.report.inputs import input_of
-from codex_skyrl.report.model import Diagnosis
+from codex_skyrl.report.model import Diagnosis, Experiment, Setting
 from codex_skyrl.text import Lang
-from codex_skyrl.whatif.predict import predict
+from codex_skyrl.whatif.predict import Prediction, predict
 
 _EVENTS_A_REPORT = 2_000
+_HELPS_PCT = -3.0  # of step time: a further experiment that brings less is not worth a line
 Progress = Callable[[Source, int], None]  # the source being read, and bytes of it read so far
 
 
@@ -85,7 +86,14 @@ def analyse(material: Read, lang: Lang) -> Diagnosis:
     """The offline diagnosis of what was read."""
     case = case_of(material.run, material.knobs, material.checkout)
     inputs = [input_of(report, lang) for report in material.files]
-    return _predicted(diagnose(case, inputs, lang, lambda places: _quoted(places, material.on_disk)), case)
+    found = diagnose(case, inputs, lang, lambda places: _quoted(places, material.on_disk))
+    return _predicted(found.model_copy(update={"settings": _settings(material.knobs)}), case)
+
+
+def _settings(knobs: Knobs) -> list[Setting]:
+    """Settings of the run; a secret-looking one keeps its name only."""
+    shown = ((k, redact(f"{k.key}={k.value}").removeprefix(f"{k.key}=")) for k in knobs.found)
+    return [Setting(key=k.key, value=value, source=k.source, line=k.line) for k, value in shown]
 
 
 def pack_material(material: Read, diagnosis: Diagnosis, env: Mapping[str, str]) -> Material:
@@ -96,25 +104,40 @@ def pack_material(material: Read, diagnosis: Diagnosis, env: Mapping[str, str]) 
 
 
 def _predicted(diagnosis: Diagnosis, case: Case) -> Diagnosis:
-    """The experiment with what the replay predicts for it, where the replay can be trusted."""
-    verdict = diagnosis.verdict
-    asked = REPLAYS.get((verdict.bottleneck, verdict.cause)) or REPLAYS.get((None, verdict.cause))
-    if asked is None or not diagnosis.experiments:
-        return diagnosis
+    """The experiments with what the replay predicts, where it can be trusted; further ones stay only if they help."""
+    trials = trials_of(case, diagnosis.verdict.bottleneck, diagnosis.verdict.cause)
+    asked = [t.replay for t in trials if t.replay is not None]
+    foretold = _foretold(case, asked) if asked else {}
+    experiments = [
+        e if t.replay not in foretold else _with_prediction(e, foretold[t.replay])
+        for e, t in zip(diagnosis.experiments, trials, strict=True)
+    ]
+    others = [e for e in experiments[1:] if _helps(e)]
+    others.sort(key=lambda e: e.step_time_change_pct or 0.0)
+    return diagnosis.model_copy(update={"experiments": [*experiments[:1], *others]})
+
+
+def _helps(experiment: Experiment) -> bool:
+    change, high = experiment.step_time_change_pct, experiment.high_pct
+    return change is not None and high is not None and change <= _HELPS_PCT and high < 0
+
+
+def _foretold(case: Case, asked: list[str]) -> dict[str | None, Prediction]:
     try:
-        baseline, [found] = predict(case, [asked])
+        baseline, found = predict(case, asked)
     except InputError:
-        return diagnosis  # no step is whole enough to be replayed
-    if not baseline.trusted:
-        return diagnosis
+        return {}  # no step is whole enough to be replayed
+    return {p.asked: p for p in found} if baseline.trusted else {}
+
+
+def _with_prediction(experiment: Experiment, found: Prediction) -> Experiment:
     said = {
         "step_time_change_pct": found.change_pct,
         "low_pct": found.low_pct,
         "high_pct": found.high_pct,
         "next_bottleneck": found.next_bottleneck,
     }
-    first, *others = diagnosis.experiments
-    return diagnosis.model_copy(update={"experiments": [first.model_copy(update=said), *others]})
+    return experiment.model_copy(update=said)
 
 
 def _gather(source: Source, names: list[str], progress: Progress | None) -> tuple[Gathered, list[FileReport]]:

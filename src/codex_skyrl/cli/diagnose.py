@@ -47,6 +47,7 @@ def diagnose(
     """
     from codex_skyrl.analyse import analyse, read, total_bytes
     from codex_skyrl.cli.progress import reading
+    from codex_skyrl.keeping import keep_report
 
     env = os.environ
     chosen = resolve_lang(lang, env)
@@ -55,6 +56,7 @@ def diagnose(
     with reading(show.talk, total_bytes(paths, here, ray)) as progress:
         material = read(paths, here, ray, progress, options.folder(checkout))
     diagnosis = analyse(material, chosen)
+    keep_report(options.state_folder(), diagnosis)
     if engine != "offline":
         from codex_skyrl.cli.model import Asking, ask_codex_model, ask_model
         from codex_skyrl.llm.provider import Wanted

@@ -8,6 +8,7 @@ from typing import Literal
 
 from codex_skyrl.analyse import Read, pack_material
 from codex_skyrl.cli.console import Consoles
+from codex_skyrl.cli.options import state_folder
 from codex_skyrl.consult import Engine, consult, known_of
 from codex_skyrl.context.mask import Masker
 from codex_skyrl.context.pack import pack
@@ -30,13 +31,6 @@ class Asking:
     budget_tokens: int
     mask: bool
     cached: bool
-
-
-def state_folder() -> Path:
-    """Where exchanges are kept and what was learned of gateways: the user's state folder (XDG_STATE_HOME on Linux)."""
-    from platformdirs import user_state_path
-
-    return user_state_path("codex-skyrl", appauthor=False)
 
 
 def ask_codex_model(

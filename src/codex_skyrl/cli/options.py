@@ -38,3 +38,10 @@ def ray_root() -> Path:
     """Ray's current session folder of this machine (RAY_TMPDIR honoured)."""
     base = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
     return Path(base) / "ray" / "session_latest" / "logs"
+
+
+def state_folder() -> Path:
+    """Where exchanges and predictions are kept, and what was learned of gateways (XDG_STATE_HOME on Linux)."""
+    from platformdirs import user_state_path
+
+    return user_state_path("codex-skyrl", appauthor=False)

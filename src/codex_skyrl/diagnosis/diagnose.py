@@ -6,7 +6,7 @@ Pure: takes facts, gives the report's data. Quotes of cited lines are filled in 
 from collections.abc import Callable, Sequence
 
 from codex_skyrl import __version__
-from codex_skyrl.diagnosis.experiments import trial_of
+from codex_skyrl.diagnosis.experiments import trials_of
 from codex_skyrl.diagnosis.facts import Case, StepFacts
 from codex_skyrl.diagnosis.finding import Finding
 from codex_skyrl.diagnosis.ledger import Ledger
@@ -127,11 +127,8 @@ def _bounds(step: StepFacts, silent_until_s: float | None) -> tuple[float, float
 
 
 def _experiments(case: Case, finding: Finding, lang: Lang) -> list[Experiment]:
-    trial = trial_of(case, finding)
-    if trial is None:
-        return []
+    """All that are worth trying, without predictions; the one that tests the verdict first."""
     return [
-        Experiment.model_validate(
-            {"knob": trial.knob, "from": trial.before, "to": trial.after, "how": trial.how.to(lang)}
-        )
+        Experiment.model_validate({"knob": t.knob, "from": t.before, "to": t.after, "how": t.how.to(lang)})
+        for t in trials_of(case, finding.bottleneck, finding.cause)
     ]

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from codex_skyrl.checkout.launch import Knob
 from codex_skyrl.diagnosis.facts import Case
-from codex_skyrl.diagnosis.finding import Finding
 from codex_skyrl.report.model import Bottleneck, Cause
 from codex_skyrl.text import Text
 
@@ -13,52 +13,93 @@ _ROLLOUT = "actor_rollout_ref.rollout."
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What to change; `knob` is a configuration key or names what no key of SkyRL-v0 sets."""
+    """What to change; `knob` is a configuration key or names what no key of SkyRL-v0 sets. `replay`: the same for the replay."""
 
     knob: str
     before: str | float | None
     after: str | float | None
     how: Text
+    replay: str | None = None
 
 
-def trial_of(case: Case, verdict: Finding) -> Trial | None:
-    """The experiment that tests the verdict; None when there is nothing to fix or nothing is known."""
-    if verdict.bottleneck == "run" and verdict.cause == "few_workers":
-        return _MORE_AGENTS(case)
-    make = _TRIALS.get(verdict.cause)
-    return make(case) if make is not None else None
+def trials_of(case: Case, bottleneck: Bottleneck, cause: Cause) -> list[Trial]:
+    """The experiment that tests the verdict, then settings worth a replay; nothing where there is nothing to fix.
+
+    A setting is proposed only where it exists: in the launch script, in the checkout, or in the release.
+    """
+    if bottleneck == "run" and cause == "few_workers":
+        own: Trial | None = _MORE_AGENTS(case)
+    else:
+        make = _TRIALS.get(cause)
+        own = make(case) if make is not None else None
+    if own is None or cause == "hang":
+        return [own] if own is not None else []
+    others = [t for make in _SETTINGS if (t := make(case)).knob != own.knob and t.before is not None]
+    return [own, *others]
 
 
 def _setting(name: str, change: Callable[[int], int], advice: Text) -> Callable[[Case], Trial]:
     def make(case: Case) -> Trial:
-        knob = case.knobs.rollout(name)
-        now = knob.number if knob is not None else None
-        place = f" ({knob.source}:{knob.line})" if knob is not None else ""
-        return Trial(
-            _ROLLOUT + name,
-            now,
-            change(now) if now is not None and now > 0 else None,
-            Text(advice.en + place, advice.zh + place),
-        )
+        key, knob = _written(case, name)
+        now = _now(case, name, knob)
+        most = case.steps[-1].parts.turns.per_trajectory_max if case.steps and name == "max_iterations" else 0
+        base = now or most or None
+        after = change(base) if base is not None else None
+        return Trial(key, now, after, _with_place(advice, knob), _replay_of(name, base, after))
 
     return make
 
 
-def _fixed(knob: str, before: str, after: str, how: Text) -> Callable[[Case], Trial]:
-    return lambda case: Trial(knob, before, after, how)
+def _written(case: Case, name: str) -> tuple[str, Knob | None]:
+    """The setting's key in this checkout (as released, where none is at hand), and where the run sets it."""
+    known = sorted((k for k in (case.checkout.settings if case.checkout else ()) if _short(k) == name), key=len)
+    key = known[0] if known else _ROLLOUT + name
+    return key, case.knobs.get(key)
+
+
+def _now(case: Case, name: str, knob: Knob | None) -> int | None:
+    """The value of a setting: as written, else as the run shows it."""
+    if knob is not None and knob.number and knob.number > 0:
+        return knob.number
+    if not case.steps:
+        return None
+    last = case.steps[-1]
+    seen = {
+        "max_parallel_agents": last.stages["run"].workers if last.workers_known else None,
+        "max_eval_parallel_agents": last.stages["eval"].workers,
+        "max_iterations": last.parts.turns.cap,
+    }
+    return seen.get(name)
+
+
+def _short(key: str) -> str:
+    return key.rpartition(".")[2]
+
+
+def _with_place(advice: Text, knob: Knob | None) -> Text:
+    place = f" ({knob.source}:{knob.line})" if knob is not None else ""
+    return Text(advice.en + place, advice.zh + place)
+
+
+def _replay_of(name: str, now: int | None, after: int | None) -> str | None:
+    """A setting counts all ranks, the replay one: so workers change by a factor. How starts or a cache react to fewer
+    agents no replay knows."""
+    if now is None or after is None:
+        return None
+    if name == "max_iterations":
+        return f"max_iterations={after}"
+    return f"agents=x{after / now:g}" if after > now else None
+
+
+def _fixed(knob: str, before: str, after: str, how: Text, replay: str | None = None) -> Callable[[Case], Trial]:
+    return lambda case: Trial(knob, before, after, how, replay)
 
 
 def _eval_workers(case: Case) -> Trial:
-    now = case.steps[-1].stages["eval"].workers if case.steps else None
-    knob = case.knobs.rollout("max_eval_parallel_agents")
-    place = f" ({knob.source}:{knob.line})" if knob is not None else ""
-    total = knob.number if knob is not None and knob.number and knob.number > 0 else now
-    return Trial(
-        _ROLLOUT + "max_eval_parallel_agents",
-        total,
-        2 * total if total else None,
-        Text(f"double the eval workers, nothing else{place}", f"只把 eval worker 加倍，其余不动{place}"),
-    )
+    key, knob = _written(case, "max_eval_parallel_agents")
+    now = _now(case, "max_eval_parallel_agents", knob)
+    advice = Text("double the eval workers, nothing else", "只把 eval worker 加倍，其余不动")
+    return Trial(key, now, 2 * now if now else None, _with_place(advice, knob), "eval_workers=x2")
 
 
 _PREPULL = _fixed(
@@ -69,6 +110,7 @@ _PREPULL = _fixed(
         "pull this batch's images on every node before the step (or through a pull-through mirror), change nothing else",
         "在 step 之前把本 batch 的镜像预拉到每个节点（或走镜像代理），其余不动",
     ),
+    "image_cache=all_hit",
 )
 
 _MORE_AGENTS = _setting(
@@ -107,6 +149,7 @@ _TRIALS: dict[Cause, Callable[[Case], Trial]] = {
             "give the LLM server twice the throughput (another replica, or fewer tokens per turn); more agents will not help",
             "把 LLM 服务吞吐加倍（加副本，或减少每轮 token）；增加 agent 没有用",
         ),
+        "llm_capacity=x2",
     ),
     "kv_cache_full": _setting(
         "max_parallel_agents",
@@ -146,18 +189,21 @@ _TRIALS: dict[Cause, Callable[[Case], Trial]] = {
         "30",
         "2",
         Text("look for the end of the tests every 2 s instead of 30 s", "把测试结果轮询间隔从 30 秒改为 2 秒"),
+        "eval_poll_s=2",
     ),
     "thread_cap": _fixed(
         "thread_pool",
         "32",
         "128",
         Text("give the event loop a default executor of 128 threads", "给事件循环设置 128 线程的默认执行器"),
+        "thread_pool=x4",
     ),
     "blocked_loop": _fixed(
         "async_stop",
         "off",
         "on",
         Text("stop sandboxes in a thread instead of on the event loop", "在线程中停止沙箱，不在事件循环上阻塞"),
+        "async_stop=on",
     ),
     "barrier": _fixed(
         "turn_barrier",
@@ -166,6 +212,7 @@ _TRIALS: dict[Cause, Callable[[Case], Trial]] = {
         Text(
             "let each agent start its next turn when its own environment is done", "每个 agent 的环境一完成就开始下一轮"
         ),
+        "turn_barrier=off",
     ),
     "llm_wakeup": _fixed(
         "llm_wakeup_s",
@@ -175,6 +222,7 @@ _TRIALS: dict[Cause, Callable[[Case], Trial]] = {
             "wake the waiter when the reply is there (call the engine from its own event loop)",
             "回复到达时立即唤醒等待方（在引擎自己的事件循环里调用）",
         ),
+        "llm_wakeup_s=0",
     ),
     "hang": _fixed(
         "sandbox_errors",
@@ -194,18 +242,15 @@ _TRIALS: dict[Cause, Callable[[Case], Trial]] = {
     ),
 }
 
-# The same change in the replay's terms, for predicting it.
-REPLAYS: dict[tuple[Bottleneck | None, Cause], str] = {
-    (None, "image_pull"): "image_cache=all_hit",
-    (None, "cache_miss"): "image_cache=all_hit",
-    (None, "llm_saturated"): "llm_capacity=x2",
-    (None, "env_slow"): "run_workers=x2",
-    ("run", "few_workers"): "run_workers=x2",
-    ("eval", "few_workers"): "eval_workers=x2",
-    (None, "test_time"): "eval_workers=x2",
-    (None, "eval_poll"): "eval_poll_s=2",
-    (None, "thread_cap"): "thread_pool=x4",
-    (None, "blocked_loop"): "async_stop=on",
-    (None, "barrier"): "turn_barrier=off",
-    (None, "llm_wakeup"): "llm_wakeup_s=0",
-}
+# settings of the launch script that a replay can judge, whatever the cause
+_SETTINGS = (
+    _setting(
+        "max_parallel_agents",
+        lambda n: 2 * n,
+        Text(
+            "double the agents, nothing else: init and run workers and both queue bounds follow this setting",
+            "只把 agent 数加倍：init、run 的 worker 数和两个队列的上限都由它决定",
+        ),
+    ),
+    _eval_workers,
+)

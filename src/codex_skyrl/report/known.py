@@ -36,8 +36,7 @@ class Known:
     def values_of(self, key: str) -> frozenset[str]:
         """The values a setting has; empty where they are not known."""
         wanted = key.lstrip("+")
-        ours = {str(e.from_) for e in self.diagnosis.experiments if e.knob == wanted and e.from_ is not None}
-        ours |= {f"{float(v):g}" for v in ours if _is_number(v)}
+        ours = {_plain(e.from_) for e in self.diagnosis.experiments if e.knob == wanted and e.from_ is not None}
         return frozenset(ours).union(*(v for k, v in self.settings.items() if k == wanted or k.endswith(f".{wanted}")))
 
 
@@ -57,9 +56,5 @@ def is_path_of(name: str, source: str) -> bool:
     return bool(wanted) and parts[-len(wanted) :] == wanted
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _plain(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:g}"

@@ -74,11 +74,12 @@ def _one_line(text: str) -> str:
     return text.replace("\n", " ")
 
 
-def _table(rows: Rows) -> str:
+def table(rows: Rows) -> str:
+    """A table, and its note below."""
     rule = ("---:" if side == "right" else "---" for side in rows.align)
     lines = [rows.headers, rule, *([_one_line(prose(cell)) for cell in row] for row in rows.cells)]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{table}\n\n{prose(rows.note)}" if rows.note else table
+    whole = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"{whole}\n\n{prose(rows.note)}" if rows.note else whole
 
 
 def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
@@ -135,7 +136,7 @@ def _figures(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _section(label: Text, rows: Rows | None, otherwise: Text, lang: Lang) -> Iterator[str]:
     yield _heading(label, lang)
-    yield otherwise.to(lang) if rows is None else _table(rows)
+    yield otherwise.to(lang) if rows is None else table(rows)
 
 
 def _in_code(evidence: Evidence, diagnosis: Diagnosis) -> bool:

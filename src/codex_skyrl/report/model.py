@@ -201,6 +201,15 @@ class CheckoutCode(Strict):
     shared: list[str] = []
 
 
+class Setting(Strict):
+    """One setting of the run where it is written; secrets are taken out of the value."""
+
+    key: str
+    value: str
+    source: str
+    line: int
+
+
 class Missing(Strict):
     what: str
     how: str
@@ -281,4 +290,5 @@ class Diagnosis(Strict):
     evidence: list[Evidence]
     missing: list[Missing] = []
     checkout: CheckoutCode | None = None
+    settings: list[Setting] = []
     report: ModelReport | None = None

@@ -11,6 +11,7 @@ from codex_skyrl.pipeline.figures import Pipeline
 from codex_skyrl.pipeline.profile import profile_of
 from codex_skyrl.pipeline.server import Server
 from codex_skyrl.report.model import STAGES, Stage
+from codex_skyrl.text import Text
 from codex_skyrl.whatif.calibrate import calibrated
 from codex_skyrl.whatif.job import Play, play_of
 from codex_skyrl.whatif.knobs import Change, Experiment, change, parse_experiment
@@ -22,6 +23,7 @@ SENSIBLE = (
 )  # fmt: skip
 _SELF_CHECK = 0.03
 _SAMPLES = 8
+_STEPS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Prediction:
     low_pct: float
     high_pct: float
     next_bottleneck: Stage
-    assumes: str
+    assumes: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ def predict(case: Case, asked: Sequence[str]) -> tuple[Baseline, list[Prediction
     """
     experiments = [parse_experiment(text) for text in (asked or SENSIBLE)]
     bounded = case.checkout is None or case.checkout.layout != "skyrl-agent"
-    steps = [plays for s in case.steps if (plays := _plays(s, bounded=bounded)) is not None]
+    whole = [s for s in case.steps if all(p.makespan_s is not None for p in s.pipelines)]
+    steps = [plays for s in _spread(whole) if (plays := _plays(s, bounded=bounded)) is not None]
     if not steps:
         raise InputError("no whole step with known workers is in the input, so nothing can be replayed.")
     base = _replayed(steps)
@@ -84,6 +87,13 @@ class _Sample:
 
 
 Steps = Sequence[Sequence[Play]]
+
+
+def _spread(steps: Sequence[StepFacts]) -> Sequence[StepFacts]:
+    """At most `_STEPS` of them, spread evenly: a replay of each costs time."""
+    if len(steps) <= _STEPS:
+        return steps
+    return [steps[round(n * (len(steps) - 1) / (_STEPS - 1))] for n in range(_STEPS)]
 
 
 def _plays(step: StepFacts, *, bounded: bool) -> list[Play] | None:
@@ -138,8 +148,14 @@ def _predicted(steps: Steps, baseline: Baseline, samples: Sequence[_Sample], exp
         round(percent - half, 1),
         round(percent + half, 1),
         _busiest(changes, replays),
-        first.assumes,
+        _assumed(steps, changes).assumes,
     )
+
+
+def _assumed(steps: Steps, changes: Sequence[Sequence[Change]]) -> Change:
+    """The first change that changes something, as that is what the prediction rests on."""
+    pairs = [(p, c) for plays, ranks in zip(steps, changes, strict=True) for p, c in zip(plays, ranks, strict=True)]
+    return next((c for p, c in pairs if c.play != p), pairs[0][1])
 
 
 def _half_width(samples: Sequence[_Sample], experiment: Experiment) -> float:
