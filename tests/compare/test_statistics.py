@@ -9,14 +9,13 @@ from codex_skyrl.compare.statistics import ratio
 
 
 def test_two_and_two_by_hand() -> None:
-    """log ratios: mean shift log 0.5, pooled variance 2 * (log 1.1 / 2) ** 2 each, t(2) = 4.303."""
+    """Both sides vary by cv = sqrt(50) / 105; t(2) = 4.303, standard error cv * sqrt(1/2 + 1/2)."""
     found = ratio([100.0, 110.0], [50.0, 55.0])
     assert found is not None
     assert found.low_pct is not None
     assert found.high_pct is not None
     assert found.change_pct == pytest.approx(-50.0)
-    spread = (2 * (log(1.1) / 2) ** 2) ** 0.5
-    half = 4.303 * spread * (1 / 2 + 1 / 2) ** 0.5
+    half = 4.303 * 50**0.5 / 105
     assert log(1 + found.high_pct / 100) - log(0.5) == pytest.approx(half)
     assert log(0.5) - log(1 + found.low_pct / 100) == pytest.approx(half)
 

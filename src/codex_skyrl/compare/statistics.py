@@ -14,7 +14,7 @@ _T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.2
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Percent by which the (geometric) mean changed; the 95 % interval is None with fewer than `FEWEST` steps a side."""
+    """Percent by which the mean changed; the 95 % interval is None with fewer than `FEWEST` steps a side."""
 
     change_pct: float
     low_pct: float | None
@@ -22,16 +22,19 @@ class Ratio:
 
 
 def ratio(before: Sequence[float], after: Sequence[float]) -> Ratio | None:
-    """The change of the mean of positive values, by a two-sample t interval on logarithms (pooled); None without values."""
+    """The change of the mean of positive values; None without values.
+
+    The interval is Student's t on the logarithm of the ratio of means, whose standard error is
+    cv * sqrt(1/n + 1/m) to first order, with cv the pooled coefficient of variation.
+    """
     if not before or not after:
         return None
-    old, new = [log(x) for x in before], [log(x) for x in after]
-    shift = fmean(new) - fmean(old)
-    if min(len(old), len(new)) < FEWEST:
+    shift = log(fmean(after) / fmean(before))
+    if min(len(before), len(after)) < FEWEST:
         return Ratio(_percent(shift), None, None)
-    freedom = len(old) + len(new) - 2
-    pooled = ((len(old) - 1) * variance(old) + (len(new) - 1) * variance(new)) / freedom
-    spread = sqrt(max(pooled, _LEAST_SPREAD**2) * (1 / len(old) + 1 / len(new)))
+    freedom = len(before) + len(after) - 2
+    pooled = sum((len(side) - 1) * variance(side) / fmean(side) ** 2 for side in (before, after)) / freedom
+    spread = sqrt(max(pooled, _LEAST_SPREAD**2) * (1 / len(before) + 1 / len(after)))
     half = (_T[freedom - 1] if freedom <= len(_T) else 1.96) * spread
     return Ratio(_percent(shift), _percent(shift - half), _percent(shift + half))
 

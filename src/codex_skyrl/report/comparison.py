@@ -21,7 +21,7 @@ class SettingChange(Strict):
 class StepTime(Strict):
     """Mean makespan of whole steps in seconds (with `per_trajectory`: of each trajectory) and its change.
 
-    `low_pct`..`high_pct` holds the true change with 95 %, by Student's t on logarithms; None with too few steps.
+    `low_pct`..`high_pct` holds the true change with 95 %, by Student's t; None with too few steps.
     """
 
     before_s: float | None

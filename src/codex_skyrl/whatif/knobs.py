@@ -11,12 +11,13 @@ from math import inf, log
 from codex_skyrl.errors import InputError
 from codex_skyrl.pipeline import series
 from codex_skyrl.text import Text
-from codex_skyrl.whatif.job import Job, Play
+from codex_skyrl.whatif.job import POOL_THREADS, Job, Play
 from codex_skyrl.whatif.replay import polled
 
 _SEEN_LATE = Text(
     "a test ends some way into the poll at whose end it is seen", "测试在被看到的那次轮询之前某个时刻就已结束"
 )
+_NOT_A_LIMIT = Text("this knob does not limit here", "这里不受它限制")
 _NOTHING_ELSE = Text("nothing else changes", "其余不变")
 _MOSTLY_FIRST = 0.9
 
@@ -361,8 +362,14 @@ def _batch(play: Play, e: Experiment) -> Change:
     )
 
 
+def _llm_threads(play: Play, e: Experiment) -> Change:
+    """The pool that LLM calls go through limits only when nearly all its threads are in use."""
+    near = play.model is not None and play.model.open_calls >= 0.9 * POOL_THREADS
+    return Change(play, POOL_THREADS, e.value, _NOT_A_LIMIT, 20.0 if near else 1.0)
+
+
 def _none(play: Play, e: Experiment) -> Change:
-    return Change(play, None, e.value, Text("this knob does not limit here", "这里不受它限制"), 1.0)
+    return Change(play, None, e.value, _NOT_A_LIMIT, 1.0)
 
 
 KNOBS: dict[str, Callable[[Play, Experiment], Change]] = {
@@ -374,7 +381,7 @@ KNOBS: dict[str, Callable[[Play, Experiment], Change]] = {
     "thread_pool": _threads,
     "llm_capacity": _llm_capacity,
     "llm_slots": _none,
-    "llm_executor_threads": _none,
+    "llm_executor_threads": _llm_threads,
     "llm_wakeup_s": _server_time,
     "turn_barrier": _barrier,
     "env_time": _environment,
