@@ -20,6 +20,7 @@ _COMMANDS = {
     "diagnose": ("codex_skyrl.cli.diagnose", "Find the bottleneck of a rollout from its logs, with evidence."),
     "whatif": ("codex_skyrl.cli.whatif", "Replay the steps with one knob changed: how would the step time change?"),
     "compare": ("codex_skyrl.cli.compare", "Compare two runs: better or worse, and did the bottleneck move?"),
+    "trace": ("codex_skyrl.cli.trace", "Write a run as a trace file for Perfetto."),
     "events": ("codex_skyrl.cli.events", "Show what is understood in log files, line by line."),
     "setup": ("codex_skyrl.cli.setup", "Write the Codex configuration for a gateway, and prove it."),
     "check": ("codex_skyrl.cli.check", "Check the Codex configuration: which provider is used, and what is wrong."),

@@ -10,6 +10,7 @@ from codex_skyrl.report import phrases, tables, words
 from codex_skyrl.report.model import Claim, Diagnosis, Evidence, ModelReport
 from codex_skyrl.report.neutral import neutral
 from codex_skyrl.report.prose import QUOTE_CELLS
+from codex_skyrl.report.sparks import WIDEST, spark_lines, sparks_of
 from codex_skyrl.report.tables import Rows
 from codex_skyrl.report.wrap import shorten
 from codex_skyrl.text import Lang, Text
@@ -23,7 +24,7 @@ _TICKS = re.compile(r"`+")
 
 def to_markdown(diagnosis: Diagnosis) -> str:
     """The whole report; ends with one line feed."""
-    sections = (_verdict, _why, _naive, _also, _figures, _code, _experiments, _missing, _inputs, _model)
+    sections = (_verdict, _why, _naive, _also, _timeline, _figures, _code, _experiments, _missing, _inputs, _model)
     blocks = [block for section in sections for block in section(diagnosis)]
     return "\n\n".join([*blocks, prose(phrases.engine_line(diagnosis))]) + "\n"
 
@@ -141,6 +142,15 @@ def _section(label: Text, rows: Rows | None, otherwise: Text, lang: Lang) -> Ite
 
 def _in_code(evidence: Evidence, diagnosis: Diagnosis) -> bool:
     return diagnosis.checkout is not None and evidence.kind == "code"
+
+
+def _timeline(diagnosis: Diagnosis) -> Iterator[str]:
+    line = phrases.shown_timeline(diagnosis)
+    rows = sparks_of(line, diagnosis.lang) if line is not None else ()
+    if line is not None and rows:
+        yield _heading(words.TIMELINE, diagnosis.lang)
+        yield prose(phrases.timeline_caption(line, diagnosis.lang))
+        yield fence("\n".join(spark_lines(rows, WIDEST, 0)))
 
 
 def _code(diagnosis: Diagnosis) -> Iterator[str]:

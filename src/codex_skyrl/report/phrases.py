@@ -8,6 +8,7 @@ import re
 from codex_skyrl.report import figures, words
 from codex_skyrl.report.model import (
     COMPUTED,
+    STAGES,
     Claim,
     Diagnosis,
     Evidence,
@@ -18,6 +19,7 @@ from codex_skyrl.report.model import (
     ModelReport,
     OtherFinding,
     StageCode,
+    Timeline,
     Verdict,
 )
 from codex_skyrl.text import Lang, Text
@@ -153,6 +155,19 @@ def _stage_code(stage: StageCode, lang: Lang) -> str:
         return stage.stage if stage.setting is None else f"{stage.stage} ({stage.setting})"
     rank = Text(f"{stage.per_rank} workers a rank", f"每个 rank {stage.per_rank} 个 worker").to(lang)
     return f"{stage.stage}{colon(lang)}{rank} ({stage.setting})"
+
+
+def shown_timeline(diagnosis: Diagnosis) -> Timeline | None:
+    """That of the longest step; None when no step has one."""
+    return max(diagnosis.timelines, key=lambda t: t.sample_s, default=None)
+
+
+def timeline_caption(line: Timeline, lang: Lang) -> str:
+    samples = next((len(v) for s in STAGES if (v := getattr(line.depth, s) or getattr(line.serving, s))), 0)
+    return Text(
+        f"step {line.step}, {line.sample_s * samples:,.0f} s from left to right, sampled every {line.sample_s:.0f} s; full columns are the maximum",
+        f"step {line.step}，从左到右共 {line.sample_s * samples:,.0f} 秒，每 {line.sample_s:.0f} 秒一个样本；满格为最大值",
+    ).to(lang)
 
 
 def matrix_row(row: MatrixRow, lang: Lang) -> str:

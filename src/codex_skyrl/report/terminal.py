@@ -16,6 +16,7 @@ from codex_skyrl.report.model import STAGES, Diagnosis, Evidence, Experiment, Mi
 from codex_skyrl.report.model_view import cited_ids, model_section
 from codex_skyrl.report.neutral import neutral
 from codex_skyrl.report.prose import heading, item, paragraph, quoted
+from codex_skyrl.report.sparks import Sparks, sparks_of
 from codex_skyrl.report.tables import Rows
 
 PLACE = "magenta"  # unlike cyan, blue or yellow it has contrast on white and on black
@@ -30,7 +31,7 @@ def render(diagnosis: Diagnosis, console: Console) -> None:
 def view(diagnosis: Diagnosis) -> RenderableType:
     """The report as one renderable, in the diagnosis' own language."""
     sections = (
-        _verdict, _why, _naive, _also, _steps, _queues, _stages, _matrix,
+        _verdict, _why, _naive, _also, _steps, _timeline, _queues, _stages, _matrix,
         _code, _experiments, _missing, _further, _inputs, model_section, _engine,
     )  # fmt: skip
     return Group(*(block for section in sections for block in section(diagnosis)))
@@ -93,6 +94,15 @@ def _steps(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     shown = tables.shown_steps(diagnosis.steps)
     bars = tuple(Bar(((step.makespan_s or 0.0) / longest,)) for step in shown)
     yield from _grid(tables.steps(diagnosis), bars)
+
+
+def _timeline(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    line = phrases.shown_timeline(diagnosis)
+    rows = sparks_of(line, diagnosis.lang) if line is not None else ()
+    if line is not None and rows:
+        yield heading(words.TIMELINE, diagnosis.lang)
+        yield paragraph(phrases.timeline_caption(line, diagnosis.lang))
+        yield Sparks(rows)
 
 
 def _queues(diagnosis: Diagnosis) -> Iterator[RenderableType]:
