@@ -4,7 +4,7 @@ import os
 import sys
 from io import StringIO
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 from rich.console import Console
@@ -14,6 +14,9 @@ from codex_skyrl.cli.console import WIDTH_WITHOUT_TERMINAL, consoles, resolve_la
 from codex_skyrl.report.model import Diagnosis
 from codex_skyrl.text import Lang
 
+if TYPE_CHECKING:
+    from codex_skyrl.analyse import Read
+
 Engine = Literal["auto", "offline", "api", "codex"]
 Wire = Literal["auto", "responses", "chat"]
 
@@ -22,7 +25,7 @@ Wire = Literal["auto", "responses", "chat"]
 @options.paths
 @click.option("--engine", type=click.Choice(["auto", "offline", "api", "codex"]), default="auto",
               help="api: also ask a model; codex: ask it through the Codex CLI; auto: api when one is configured and its key is set.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(["text", "json", "md", "markdown"]), default="text")
+@click.option("--format", "form", type=click.Choice(["text", "json", "md", "markdown", "html"]), default="text")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, writable=True), help="Write the report to a file.")
 @options.checkout
 @options.lang
@@ -67,7 +70,30 @@ def diagnose(
             diagnosis = ask_codex_model(diagnosis, material, asking, show, wanted, binary)
         else:
             diagnosis = ask_model(diagnosis, material, engine, asking, show, wanted)
-    _write(diagnosis, form, output, show.out)
+    if form == "html":
+        _write_html(diagnosis, material, output)
+    else:
+        _write(diagnosis, form, output, show.out)
+
+
+def _write_html(diagnosis: Diagnosis, material: "Read", output: str | None) -> None:
+    """One file with charts; they need what was read, not only the diagnosis."""
+    from codex_skyrl.diagnosis.facts import case_of
+    from codex_skyrl.errors import InputError
+    from codex_skyrl.report.html import to_html
+    from codex_skyrl.whatif.predict import predict
+
+    case = case_of(material.run, material.knobs, material.checkout)
+    try:
+        baseline, found = predict(case, [])
+        foretold = found if baseline.trusted else []
+    except InputError:
+        foretold = []  # no step is whole enough to be replayed
+    text = to_html(diagnosis, case, foretold)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        Path(output).write_text(text, encoding="utf-8")
 
 
 def _write(diagnosis: Diagnosis, form: str, output: str | None, console: Console) -> None:
