@@ -6,6 +6,7 @@
     python3 dev.py lint     ruff: rules and format
     python3 dev.py types    mypy --strict on src
     python3 dev.py samples  make sample_logs/ anew
+    python3 dev.py docs     make docs/cli.md anew
 
 Needs Python 3.11 or newer and nothing else; uses the standard library only.
 """
@@ -28,6 +29,7 @@ TASKS = {
     "lint": [["ruff", "check", "."], ["ruff", "format", "--check", "."]],
     "types": [["mypy"]],
     "samples": [["python", "tools/make_samples.py"]],
+    "docs": [["python", "tools/make_cli_docs.py"]],
 }
 
 

@@ -20,6 +20,7 @@ _COMMANDS = {
     "diagnose": ("codex_skyrl.cli.diagnose", "Find the bottleneck of a rollout from its logs, with evidence."),
     "whatif": ("codex_skyrl.cli.whatif", "Replay the steps with one knob changed: how would the step time change?"),
     "compare": ("codex_skyrl.cli.compare", "Compare two runs: better or worse, and did the bottleneck move?"),
+    "watch": ("codex_skyrl.cli.watch", "Follow the logs of a running job: depths, verdict so far, alarms."),
     "trace": ("codex_skyrl.cli.trace", "Write a run as a trace file for Perfetto."),
     "events": ("codex_skyrl.cli.events", "Show what is understood in log files, line by line."),
     "setup": ("codex_skyrl.cli.setup", "Write the Codex configuration for a gateway, and prove it."),
@@ -27,6 +28,7 @@ _COMMANDS = {
     "pack": ("codex_skyrl.cli.pack", "Print exactly what would be sent to a model, and its size in tokens."),
     "report": ("codex_skyrl.cli.report", "Check a model's answer that was pasted by hand, or kept."),
     "prompts": ("codex_skyrl.cli.prompts", "List or show the prompt pack, by hand or rendered with a diagnosis."),
+    "completion": ("codex_skyrl.cli.completion", "Print the completion script of a shell."),
     "schema": ("codex_skyrl.cli.schema", "Print the JSON schema of the diagnosis."),
 }
 

@@ -15,7 +15,7 @@ _SEVERITY = {"error": Text("error", "错误"), "warning": Text("warning", "警�
 _NOTHING = Text("Nothing wrong was found in {path}.", "{path} 没有发现问题。")
 
 
-@click.command()
+@click.command(epilog="Example: codex-skyrl check")
 @click.option("--config", type=click.Path(), help="File to check; default: config.toml in CODEX_HOME or ~/.codex.")
 @click.option("-c", "overrides", multiple=True, metavar="KEY=VALUE", help="As given to Codex; stands over the file.")
 @click.option("-p", "--profile", help="As given to Codex: NAME.config.toml beside the file stands over it.")

@@ -12,7 +12,7 @@ from codex_skyrl.errors import InputError
 from codex_skyrl.text import Lang, Text
 
 
-@click.command()
+@click.command(epilog="Example: codex-skyrl compare before/ after/ --max-step-time-regression 5%")
 @click.argument("before")
 @click.argument("after")
 @click.option("--experiment", "experiments", multiple=True, metavar="KNOB=VALUE",

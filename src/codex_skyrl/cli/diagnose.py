@@ -21,7 +21,7 @@ Engine = Literal["auto", "offline", "api", "codex"]
 Wire = Literal["auto", "responses", "chat"]
 
 
-@click.command()
+@click.command(epilog="Example: codex-skyrl diagnose logs/ --format html -o report.html")
 @options.paths
 @click.option("--engine", type=click.Choice(["auto", "offline", "api", "codex"]), default="auto",
               help="api: also ask a model; codex: ask it through the Codex CLI; auto: api when one is configured and its key is set.")  # fmt: skip

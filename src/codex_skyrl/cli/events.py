@@ -13,7 +13,7 @@ from codex_skyrl.logs.event import Event, Lifecycle, moment_text
 from codex_skyrl.text import Lang
 
 
-@click.command()
+@click.command(epilog="Example: codex-skyrl events logs/rollout.log --format jsonl")
 @options.paths
 @click.option(
     "--format", "form", type=click.Choice(["table", "jsonl"]), default="table", help="jsonl: one event a line."

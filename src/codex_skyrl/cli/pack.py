@@ -11,7 +11,7 @@ from codex_skyrl.cli.console import consoles, resolve_lang
 from codex_skyrl.text import Lang, Text
 
 
-@click.command()
+@click.command(epilog="Example: codex-skyrl pack logs/ --budget-tokens 12000 > prompt.txt")
 @options.paths
 @click.option("--prompt", "name", default="diagnose", show_default=True, help="Name of the prompt; see: prompts list")
 @options.budget

@@ -14,7 +14,7 @@ def prompts() -> None:
     """The prompt pack: works by hand in Codex, or rendered with a diagnosis."""
 
 
-@prompts.command("list")
+@prompts.command("list", epilog="Example: codex-skyrl prompts list")
 @options.lang
 def list_prompts(lang: Lang | None) -> None:
     """Names and purposes."""
@@ -25,7 +25,7 @@ def list_prompts(lang: Lang | None) -> None:
         click.echo(f"{name:12} {purpose_of(name, chosen)}")
 
 
-@prompts.command("show")
+@prompts.command("show", epilog="Example: codex-skyrl prompts show init-high logs/")
 @click.argument("name")
 @options.paths
 @click.option("--with-context", is_flag=True, help="Render it with what the logs show; without PATH: the usual places.")
@@ -48,7 +48,7 @@ def show_prompt(
         click.echo(prompt_text(name, resolve_lang(lang, os.environ)), nl=False)
 
 
-@prompts.command("install")
+@prompts.command("install", epilog="Example: codex-skyrl prompts install --lang zh")
 @options.lang
 def install(lang: Lang | None) -> None:
     """Install the prompt pack as a Codex skill, in CODEX_HOME/skills/codex-skyrl.

@@ -25,7 +25,7 @@ def report() -> None:
     """Work with reports that exist already."""
 
 
-@report.command("verify")
+@report.command("verify", epilog="Example: codex-skyrl report verify answer.md logs/")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @options.paths
 @click.option("--diagnosis", "known_in", type=click.Path(exists=True, dir_okay=False),

@@ -5,7 +5,7 @@ import json
 import click
 
 
-@click.command()
+@click.command(epilog="Example: codex-skyrl schema > diagnosis.schema.json")
 def schema() -> None:
     """Print the JSON schema of the diagnosis (`diagnose --format json`)."""
     from codex_skyrl.report.model import Diagnosis

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _DEFAULT_URL = "https://taotoken.net/api"
 
 
-@click.command()
+@click.command(epilog="Example: codex-skyrl setup --dry-run")
 @click.option("--base-url", help=f"The gateway's API address; asked for when missing (published: {_DEFAULT_URL}).")
 @click.option("--model", help="Model id; asked for when missing, from the gateway's own list.")
 @click.option("--provider", default="taotoken", show_default=True, help="Id of the provider table.")

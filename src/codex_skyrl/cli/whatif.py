@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NOTHING_PCT = 1.0  # a change below that is none
 
 
-@click.command()
+@click.command(epilog="Example: codex-skyrl whatif logs/ --experiment eval_workers=x2")
 @options.paths
 @click.option("--experiment", "experiments", multiple=True, metavar="KNOB=VALUE",
               help="VALUE: a number, x2, half, or all_hit/off/on where that is the sense. Default: a sensible set, best first.")  # fmt: skip

@@ -36,13 +36,18 @@ def numbered_lines(path: Path, reading: Reading) -> Iterator[tuple[int, str]]:
     Raises:
         OSError: when the file cannot be opened; damage met later ends the reading and is noted in `reading`.
     """
-    with _open(path) as stream:
+    with open_log(path) as stream:
         for raw in _raw_lines(stream, reading):
             reading.lines += 1
             yield reading.lines, _decode(raw, reading)
 
 
-def _open(path: Path) -> BinaryIO:
+def open_log(path: Path) -> BinaryIO:
+    """The bytes of a log, unpacked by its content, not by its name.
+
+    Raises:
+        OSError: when it cannot be opened.
+    """
     with path.open("rb") as probe:
         magic = probe.read(4)
     if magic.startswith(_GZIP):
