@@ -1,11 +1,11 @@
 """From two places (logs, or reports of `diagnose --format json`) to a comparison with its prediction scored."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from codex_skyrl.analyse import Read, analyse, read
+from codex_skyrl.analyse import Read, analyse
 from codex_skyrl.compare.judge import compare
 from codex_skyrl.compare.score import experiments_of, running, scored
 from codex_skyrl.diagnosis.facts import case_of
@@ -27,8 +27,8 @@ class Side:
     material: Read | None
 
 
-def side_of(argument: str, lang: Lang, here: Path, checkout: Path | None) -> Side:
-    """A folder, file or glob of logs, or a report in JSON.
+def side_of(argument: str, lang: Lang, here: Path, reader: Callable[[str], Read]) -> Side:
+    """A folder, file or glob of logs (read by `reader`), or a report in JSON.
 
     Raises:
         InputError: when there is nothing to read, or the report is of another version.
@@ -36,7 +36,7 @@ def side_of(argument: str, lang: Lang, here: Path, checkout: Path | None) -> Sid
     path = here / argument
     if path.suffix == ".json" and path.is_file() and (report := _report(path)) is not None:
         return Side(argument, report, None)
-    material = read([argument], here, None, checkout_at=checkout)
+    material = reader(argument)
     return Side(argument, analyse(material, lang), material)
 
 

@@ -8,7 +8,7 @@ import pytest
 from codex_skyrl.compare.judge import compare
 from codex_skyrl.comparing import compared, side_of
 from codex_skyrl.report.comparison import Comparison
-from material import diagnosis
+from material import diagnosis, material
 from story import Story, batch, play, write_log
 
 
@@ -61,7 +61,7 @@ def pair(tmp_path: Path, before: list[Story], after: list[Story], scripts: tuple
         write_log(folder / "rollout.log", *stories)
         if script:
             (folder / "launch.sh").write_text(f"python -m verl.trainer.main_ppo \\\n  {script}\n")
-        sides.append(side_of(str(folder), "en", tmp_path, None))
+        sides.append(side_of(str(folder), "en", tmp_path, lambda path: material(Path(path))))
     return compared(sides[0], sides[1], [], "en", tmp_path / "state")
 
 

@@ -23,6 +23,7 @@ from codex_skyrl.text import Lang, Text
 @click.option("--format", "form", type=click.Choice(["text", "json", "md", "markdown"]), default="text")
 @options.checkout
 @options.lang
+@options.quiet
 def compare(
     before: str,
     after: str,
@@ -31,21 +32,24 @@ def compare(
     form: str,
     checkout: str | None,
     lang: Lang | None,
+    quiet: bool,
 ) -> None:
     """Compare two runs: BEFORE and AFTER are each a folder of logs, one log, or a report of `diagnose --format json`.
 
     Exit code 0, or 1 when step time rose by more than --max-step-time-regression and that is no accident of few steps.
     """
-    from codex_skyrl.comparing import compared, side_of
+    from codex_skyrl.cli.progress import read_shown
+    from codex_skyrl.comparing import Side, compared, side_of
     from codex_skyrl.report.comparison_view import comparison_markdown, view
 
     most = _percent(limit)
     chosen = resolve_lang(lang, os.environ)
-    show = consoles(os.environ, sys.stdout, sys.stderr)
-    here, at = Path.cwd(), options.folder(checkout)
-    found = compared(
-        side_of(before, chosen, here, at), side_of(after, chosen, here, at), experiments, chosen, options.state_folder()
-    )
+    show = consoles(os.environ, sys.stdout, sys.stderr, quiet=quiet)
+
+    def side(argument: str) -> Side:
+        return side_of(argument, chosen, Path.cwd(), lambda path: read_shown([path], show.talk, checkout))
+
+    found = compared(side(before), side(after), experiments, chosen, options.state_folder())
     if form == "json":
         click.echo(found.model_dump_json(indent=2))
     elif form == "text":

@@ -48,16 +48,14 @@ def diagnose(
     PATH: log files, folders or globs. Without any: logs/, outputs/, wandb/*/files/output.log below the current
     folder, else the current Ray session. Launch scripts in a named folder are read for worker counts.
     """
-    from codex_skyrl.analyse import analyse, read, total_bytes
-    from codex_skyrl.cli.progress import reading
+    from codex_skyrl.analyse import analyse
+    from codex_skyrl.cli.progress import read_shown
     from codex_skyrl.keeping import keep_report
 
     env = os.environ
     chosen = resolve_lang(lang, env)
     show = consoles(env, sys.stdout, sys.stderr, quiet=quiet)
-    here, ray = Path.cwd(), options.ray_root()
-    with reading(show.talk, total_bytes(paths, here, ray)) as progress:
-        material = read(paths, here, ray, progress, options.folder(checkout))
+    material = read_shown(paths, show.talk, checkout)
     diagnosis = analyse(material, chosen)
     keep_report(options.state_folder(), diagnosis)
     if engine != "offline":

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from pathlib import Path
 
 import click
 
@@ -46,12 +45,14 @@ def print_pack(
     quiet: bool,
 ) -> None:
     """The rendered prompt on stdout, its size and what was left out on stderr."""
-    from codex_skyrl.analyse import analyse, pack_material, read
+    from codex_skyrl.analyse import analyse, pack_material
+    from codex_skyrl.cli.progress import read_shown
     from codex_skyrl.context.mask import Masker
     from codex_skyrl.context.pack import pack as pack_prompt
 
     chosen = resolve_lang(lang, os.environ)
-    material = read(paths, Path.cwd(), options.ray_root(), checkout_at=options.folder(checkout))
+    show = consoles(os.environ, sys.stdout, sys.stderr, quiet=quiet)
+    material = read_shown(paths, show.talk, checkout)
     diagnosis = analyse(material, chosen)
     packed = pack_prompt(name, diagnosis, pack_material(material, diagnosis, os.environ), budget_tokens)
     click.echo(Masker().mask(packed.prompt) if mask else packed.prompt, nl=False)
@@ -61,4 +62,4 @@ def print_pack(
         + (f" Left out: {left}" if left else ""),
         f"约 {packed.tokens:,} 个 token，预算 {packed.budget:,}（按上限估计）。" + (f"略去：{left}" if left else ""),
     )
-    consoles(os.environ, sys.stdout, sys.stderr, quiet=quiet).talk.print(said.to(chosen), soft_wrap=True)
+    show.talk.print(said.to(chosen), soft_wrap=True)

@@ -67,12 +67,12 @@ def verify_report(
 def _known(
     paths: tuple[str, ...], known_in: str | None, checkout: str | None, lang: Lang
 ) -> "tuple[Known, Read | None]":
-    from codex_skyrl.analyse import read
+    from codex_skyrl.cli.progress import read_shown
     from codex_skyrl.recheck import known_from, known_from_report
     from codex_skyrl.report.model import Diagnosis
 
     if known_in is None:
-        material = read(paths, Path.cwd(), options.ray_root(), checkout_at=options.folder(checkout))
+        material = read_shown(paths, consoles(os.environ, sys.stdout, sys.stderr).talk, checkout)
         return known_from(material, lang, os.environ), material
     try:
         diagnosis = Diagnosis.model_validate_json(Path(known_in).read_bytes())

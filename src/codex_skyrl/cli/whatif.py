@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -26,21 +25,27 @@ _NOTHING_PCT = 1.0  # a change below that is none
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 @options.checkout
 @options.lang
+@options.quiet
 def whatif(
-    paths: tuple[str, ...], experiments: tuple[str, ...], form: str, checkout: str | None, lang: Lang | None
+    paths: tuple[str, ...],
+    experiments: tuple[str, ...],
+    form: str,
+    checkout: str | None,
+    lang: Lang | None,
+    quiet: bool,
 ) -> None:
     """Replay the steps of PATH and change one knob: how would the step time change?
 
     Workers are those of one rank. What is predicted is kept, so that `codex-skyrl compare` can score it.
     """
-    from codex_skyrl.analyse import read
+    from codex_skyrl.cli.progress import read_shown
     from codex_skyrl.diagnosis.facts import case_of
     from codex_skyrl.keeping import keep_predictions
     from codex_skyrl.whatif.predict import predict
 
     chosen = resolve_lang(lang, os.environ)
-    show = consoles(os.environ, sys.stdout, sys.stderr)
-    material = read(paths, Path.cwd(), options.ray_root(), checkout_at=options.folder(checkout))
+    show = consoles(os.environ, sys.stdout, sys.stderr, quiet=quiet)
+    material = read_shown(paths, show.talk, checkout)
     case = case_of(material.run, material.knobs, material.checkout)
     baseline, found = predict(case, experiments)
     if baseline.trusted:
