@@ -37,9 +37,16 @@ def numbered_lines(path: Path, reading: Reading) -> Iterator[tuple[int, str]]:
         OSError: when the file cannot be opened; damage met later ends the reading and is noted in `reading`.
     """
     with open_log(path) as stream:
-        for raw in _raw_lines(stream, reading):
+        for raw in raw_lines(stream, reading):
             reading.lines += 1
-            yield reading.lines, _decode(raw, reading)
+            yield reading.lines, decode_line(raw, reading)
+
+
+def is_packed(path: Path) -> bool:
+    """Whether the content is gzip or zstd."""
+    with path.open("rb") as probe:
+        magic = probe.read(4)
+    return magic.startswith(_GZIP) or magic == _ZSTD
 
 
 def open_log(path: Path) -> BinaryIO:
@@ -62,7 +69,8 @@ def open_log(path: Path) -> BinaryIO:
     return path.open("rb", buffering=_SLICE)
 
 
-def _raw_lines(stream: BinaryIO, reading: Reading) -> Iterator[bytes]:
+def raw_lines(stream: BinaryIO, reading: Reading) -> Iterator[bytes]:
+    """Lines without their line feed, of a bounded length; damage ends them and is noted."""
     ended = True
     try:
         while raw := stream.readline(_SLICE):
@@ -91,7 +99,8 @@ def _rest_of_long_line(stream: BinaryIO, first: bytes, reading: Reading) -> tupl
     return kept, ended
 
 
-def _decode(raw: bytes, reading: Reading) -> str:
+def decode_line(raw: bytes, reading: Reading) -> str:
+    """The text of a line, without NUL, carriage return at its end, and invalid UTF-8."""
     if raw.endswith(b"\r"):
         raw = raw[:-1]
     if b"\0" in raw:

@@ -5,7 +5,7 @@ time of its own is payload; one with a time is real only when that time fits the
 """
 
 _RULE = "-" * 80
-_BEGIN, _END = "--BEGIN AGENT OBSERVATION--", "--END AGENT OBSERVATION--"
+BEGIN, _END = "--BEGIN AGENT OBSERVATION--", "--END AGENT OBSERVATION--"
 _LONGEST = 20_000  # lines: a block whose end was swallowed must not hide the rest of the log
 _FITS_S = 120.0
 
@@ -23,6 +23,11 @@ class Payload:
     def open(self) -> bool:
         return self._state in ("patch", "observation")
 
+    @property
+    def calm(self) -> bool:
+        """Nothing is open or announced."""
+        return self._state == ""
+
     def patch_announced(self) -> None:
         """`Git patch for instance ...` was printed: the next rule opens the patch."""
         self._state = "announced"
@@ -33,7 +38,7 @@ class Payload:
 
     def step(self, text: str, folded: bool) -> bool:
         """Move over one line; True when it is a marker or inside payload. `folded`: Ray swallowed its twins."""
-        if self._state == "" and text == _BEGIN and not folded:
+        if self._state == "" and text == BEGIN and not folded:
             self._state, self._lines = "observation", 0
             return True
         if self._state == "announced":

@@ -13,14 +13,17 @@ from pathlib import Path
 from codex_skyrl.logs.clock import Clock
 from codex_skyrl.logs.event import Body, Event, Kind, Lifecycle, When
 from codex_skyrl.logs.formats import Parsed, Stamp, lifecycle
-from codex_skyrl.logs.formats.registry import HINT, family_of, parse_line, parse_record, table_for
+from codex_skyrl.logs.formats.registry import HINT, HINTS, family_of, parse_line, parse_record, table_for
 from codex_skyrl.logs.lines import Reading, numbered_lines
-from codex_skyrl.logs.payload import Payload, fits
+from codex_skyrl.logs.payload import BEGIN, Payload, fits
+from codex_skyrl.logs.skim import Skim, lines_of
 from codex_skyrl.logs.traceback import START, Tracebacks
 from codex_skyrl.logs.unwrap import Wrapped, unwrap
 
 NEVER, ALWAYS = float("-inf"), float("inf")
 _HEAD_LINES = 60
+# what a line must hold, or how it must begin (see `skim`), to mean anything
+_LITERALS = (*HINTS, START, BEGIN, "x across cluster]", "%|", "\r")
 _MOST_PENDING = 5_000  # prints of one process that may wait for its next stamp
 
 
@@ -57,17 +60,19 @@ class Scanner:
         self.clock = Clock()
         self.reports: list[FileReport] = []
         self._processes: dict[str, _Process] = {}
+        self._open: set[str] = set()
 
     def events(self) -> Iterator[Event]:
         """All events. Raises OSError when a file cannot be opened."""
         for path, name in zip(self._paths, self._names, strict=True):
             report = FileReport(name)
             self.reports.append(report)
-            lines = numbered_lines(path, report.reading)
+            skim = lines_of(path, report.reading, _LITERALS)
+            lines = iter(skim) if skim is not None else numbered_lines(path, report.reading)
             head = list(islice(lines, _HEAD_LINES))
             table = table_for("\n".join(text for _, text in head))
             if table is None:
-                yield from self._lines(chain(head, lines), report)
+                yield from self._lines(chain(head, lines), report, skim)
                 continue
             for number, text in chain(head, lines):
                 for row in table.feed(number, text):
@@ -81,8 +86,11 @@ class Scanner:
         when = self.clock.place("", stamp) if stamp else When(NEVER, ALWAYS)
         return Event(report.path, line, "", when, body)
 
-    def _lines(self, lines: Iterator[tuple[int, str]], report: FileReport) -> Iterator[Event]:
+    def _lines(self, lines: Iterator[tuple[int, str]], report: FileReport, skim: Skim | None) -> Iterator[Event]:
+        """`skim` may pass lines over while no process has anything open."""
         for number, text in lines:
+            if skim is not None:
+                skim.calm = False
             for item in unwrap(text):
                 if item.damaged:
                     report.damaged_records += 1
@@ -92,11 +100,20 @@ class Scanner:
                     state = self._processes[item.process] = _Process()
                 if item.partial or state.partial is not None:
                     joined = self._join(state, number, item)
-                    if joined is None:
-                        continue
-                    yield from self._line(report, state, *joined)
+                    if joined is not None:
+                        yield from self._line(report, state, *joined)
                 else:
                     yield from self._line(report, state, number, item)
+                self._note(item.process, state)
+            if skim is not None:
+                skim.calm = not self._open
+
+    def _note(self, process: str, state: _Process) -> None:
+        """Whether the next line of this process, whatever it says, could mean something."""
+        if state.partial is not None or state.traces.active or not state.payload.calm:
+            self._open.add(process)
+        else:
+            self._open.discard(process)
 
     def _join(self, state: _Process, number: int, item: Wrapped) -> tuple[int, Wrapped] | None:
         """Collect the parts of a line that a collector cut at its buffer size."""

@@ -33,7 +33,10 @@ from codex_skyrl.logs.formats import (
 _LINE_FORMATS: tuple[LineFormat, ...] = (lifecycle, sglang, verl, depth, vllm, sandbox_server, skyrl_agent, containers)
 Table = gpu.Table | kubernetes.Table
 
-HINT = re.compile("|".join(re.escape(h) for h in sorted({h for m in _LINE_FORMATS for h in m.HINTS})))
+HINTS = tuple(
+    sorted({h for m in _LINE_FORMATS for h in m.HINTS})
+)  # one of them stands in every line that is understood
+HINT = re.compile("|".join(map(re.escape, HINTS)))
 
 _FAMILIES: dict[type, str] = {
     Lifecycle: "lifecycle",
