@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterable, Iterator
 
-from codex_skyrl.checkout.code import Function, Module, dotted, last_name, own_nodes
+from codex_skyrl.checkout.code import Function, Module, last_name, own_nodes
 from codex_skyrl.checkout.facts import WorkerCount
 from codex_skyrl.checkout.launch import Knob
 from codex_skyrl.report.model import Stage
@@ -110,10 +110,3 @@ def _division(name: str, modules: list[Module]) -> tuple[str | None, tuple[str, 
                     if isinstance(part, ast.BinOp) and isinstance(part.op, ast.FloorDiv | ast.Div):
                         return ast.unparse(node.value), (module.source, node.value.lineno)
     return None, None
-
-
-def divides_by(text: str) -> str:
-    """What stands behind the division sign, for showing."""
-    tree = ast.parse(text, mode="eval")
-    parts = [n for n in ast.walk(tree) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.FloorDiv | ast.Div)]
-    return dotted(parts[0].right) or ast.unparse(parts[0].right) if parts else ""

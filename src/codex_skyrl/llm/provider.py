@@ -12,7 +12,6 @@ from typing import Any, Literal
 from codex_skyrl.errors import ConfigError
 
 Wire = Literal["auto", "responses", "chat"]
-WIRES: tuple[Wire, ...] = ("auto", "responses", "chat")
 PROVIDER_ID = "taotoken"
 ENV_KEY = "TAOTOKEN_API_KEY"
 

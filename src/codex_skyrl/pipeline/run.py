@@ -8,7 +8,6 @@ begins and ends is decided in `steps`, figures are computed in `figures`. All ti
 from __future__ import annotations  # array[float] is a type only for the checker before Python 3.12
 
 from array import array
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from codex_skyrl.logs.event import (
@@ -94,11 +93,6 @@ class Reconstructor:
     def __init__(self, name: str, *, pooled: bool = False) -> None:
         self._cutter = StepCutter(name, pooled=pooled)
         self.out = Gathered(name, self._cutter.records)
-
-    def feed_all(self, events: Iterable[Event]) -> Gathered:
-        for event in events:
-            self.feed(event)
-        return self.out
 
     def feed(self, event: Event) -> None:
         """Take in one event, in the order in which the scanner gives them."""

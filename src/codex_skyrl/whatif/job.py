@@ -42,10 +42,6 @@ class Job:
     def run_s(self) -> float:
         return self.model_s + self.environment_s
 
-    @property
-    def eval_s(self) -> float:
-        return self.prepare_s + self.tests_s + self.after_s
-
 
 @dataclass(frozen=True, slots=True)
 class Structure:
