@@ -75,7 +75,12 @@ def _follow(
     watcher: "Watcher", form: str, interval: float, idle_s: float | None, show: Consoles, lang: Lang
 ) -> "Frame | None":  # fmt: skip
     """Frames until `q`, Ctrl-C or idleness; the last one is judged with everything that came."""
-    with _display(form, show, lang) as put, _keys() as pressed, contextlib.suppress(KeyboardInterrupt):
+    with (
+        watcher.pulling(),
+        _display(form, show, lang) as put,
+        _keys() as pressed,
+        contextlib.suppress(KeyboardInterrupt),
+    ):
         due = 0.0
         while not (idle_s is not None and watcher.idle_s >= idle_s):
             frame = watcher.look()
