@@ -55,6 +55,23 @@ def test_growth_rotation_and_truncation(tmp_path: Path, logs: Path) -> None:
     following.close()
 
 
+def test_an_empty_new_file_does_not_bring_the_old_one_again(tmp_path: Path, logs: Path) -> None:
+    log = logs / "rollout.log"
+    log.write_text("one\n")
+    following = follower(tmp_path)
+    following.pull()
+    log.rename(logs / "rollout.log.1")
+    following.pull()
+    log.touch()
+    for _ in range(3):
+        following.pull()
+    log.write_text("two\n")
+    following.pull()
+    assert copy_of(tmp_path) == "one\ntwo\n"
+    assert [p.name for p in (tmp_path / "spool" / "logs").iterdir()] == ["rollout.log"]
+    following.close()
+
+
 def test_what_was_rotated_before_comes_first_unpacked(tmp_path: Path, logs: Path) -> None:
     with gzip.open(logs / "rollout.log.2.gz", "wt") as out:
         out.write("one\n")

@@ -95,9 +95,12 @@ class Follower:
             self.growth += copy.stat().st_size
 
     def _is_rotated_away(self, path: Path) -> bool:
-        """Whether this is a file that we follow, under the name that its rotation gave it."""
-        inode = path.stat().st_ino
-        return any(f.inode == inode and f.path.parent == path.parent for f in self._logs.values())
+        """Whether this is a file of a log that we follow, under the name that a rotation gave it.
+
+        While the new file is still empty, the one that was rotated away is the newest with content.
+        """
+        beside = [f.path.name for f in self._logs.values() if f.path.parent == path.parent]
+        return any(path.name.startswith((f"{name}.", f"{name}-")) for name in beside)
 
     def _follow(self, log: _Followed) -> None:
         """What the open file has more; then, if the name means another file by now, that one from its beginning."""
