@@ -46,8 +46,9 @@ def _from(event: Event, zero: float) -> Event | None:
 def _events(case: Case) -> Iterator[Event]:
     ranks = {name: n for n, name in enumerate(dict.fromkeys(p.shown.id for s in case.steps for p in s.pipelines))}
     for name, n in ranks.items():
-        yield _named("process_name", _pid(n), 0, f"rank {name}: workers")
-        yield _named("process_name", _pid(n) + 1, 0, f"rank {name}: waiting")
+        short = name.rpartition("/")[2]  # where no process is named, the id is a path
+        yield _named("process_name", _pid(n), 0, f"{short}: workers")
+        yield _named("process_name", _pid(n) + 1, 0, f"{short}: waiting")
     named: set[tuple[int, int]] = set()
     for step in case.steps:
         for p in step.pipelines:
@@ -71,7 +72,7 @@ def _work(p: Pipeline, pid: int, step: int, named: set[tuple[int, int]]) -> Iter
             visit = t.visit(stage)
             more = {"step": step, "wait_s": _rounded(visit.wait_s), "failed": visit.failed}
             yield _span(f"{t.instance}, {t.number}", f"{stage} service", pid, tid, taken, served - taken, more)
-            if released > served:
+            if released > served and stage != "eval":  # nothing comes after evaluation
                 yield _span(
                     "held by a full queue", f"{stage} blocked", pid, tid, served, released - served, {"step": step}
                 )
