@@ -15,6 +15,7 @@ from codex_skyrl.report.model import STAGES
 from codex_skyrl.text import Lang
 from codex_skyrl.whatif.predict import predict
 from material import material
+from report.samples import hang
 from story import batch, play, write_log
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
@@ -119,6 +120,24 @@ def test_one_file_with_nothing_to_load_and_every_answer_in_order() -> None:
     assert at == sorted(at)
     assert len(text.encode()) < 8_000_000
     assert all(f"{stage}_queue" in outside for stage in STAGES)
+
+
+def test_a_models_part_is_marked_as_its_words_and_checked_ones() -> None:
+    found = read([str(SAMPLES / "init_cache_miss")], SAMPLES.parent, None)
+    case = case_of(found.run, found.knobs)
+    told = hang("en").report
+    text = to_html(analyse(found, "en").model_copy(update={"report": told}), case, [])
+    assert told is not None
+    for words in (
+        "It DISAGREES",
+        "[UNVERIFIED]",
+        "[verified]",
+        "The cited evidence E9 does not exist.",
+        "max_parallel_agents 64 -&gt; 32",
+    ):
+        assert words in text
+    linked = set(re.findall(r'href="#([EC]\d+)"', text))
+    assert linked <= set(re.findall(r'id="([EC]\d+)"', text))
 
 
 def test_a_big_run_stays_small_and_says_what_was_thinned(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def to_html(diagnosis: Diagnosis, case: Case, foretold: Sequence[Prediction]) ->
     environment = Environment(autoescape=True, undefined=StrictUndefined, finalize=_neutral)
     template = environment.from_string(files("codex_skyrl.report").joinpath("page.html.j2").read_text(encoding="utf-8"))
     charts = drawn(case, diagnosis)
-    page = template.render(**_words_of(diagnosis), **_tables_of(diagnosis), **_helpers(diagnosis.lang), charts=_safe(charts),
+    page = template.render(**_words_of(diagnosis), **_tables_of(diagnosis), **_helpers(diagnosis), charts=_safe(charts),
                            steps=_steps(case), ranking=_ranking(foretold, case, diagnosis.lang))  # fmt: skip
     library = f"<script>{charts.library}</script>\n</head>" if charts.library else "</head>"
     return page.replace("</head>", library, 1)
@@ -77,6 +77,10 @@ def _words_of(d: Diagnosis) -> dict[str, Any]:
         "model_line": phrases.model_line(report, d.verdict, lang) if report else "",
         "tally": phrases.tally(report, lang) if report else "",
         "model_summary": phrases.summary_line(report, lang) if report else "",
+        "model_experiment": phrases.model_experiment(report.experiment, lang) if report and report.experiment else "",
+        "model_details": phrases.model_experiment_details(report.experiment, lang)
+        if report and report.experiment
+        else [],
     }
 
 
@@ -120,8 +124,10 @@ def _tables_of(d: Diagnosis) -> dict[str, Any]:
     }
 
 
-def _helpers(lang: Lang) -> dict[str, Any]:
+def _helpers(diagnosis: Diagnosis) -> dict[str, Any]:
     from markupsafe import Markup, escape
+
+    lang, known = diagnosis.lang, {e.id for e in diagnosis.evidence}
 
     def table(rows: Rows | None) -> Markup:
         if rows is None:
@@ -139,7 +145,9 @@ def _helpers(lang: Lang) -> dict[str, Any]:
         return Markup(f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>{note}')
 
     def links(ids: Sequence[str]) -> Markup:
-        return Markup(", ").join(Markup('<a href="#{0}">{0}</a>').format(neutral(i)) for i in ids)
+        """An id that a model made up leads nowhere, so it is no link."""
+        linked = Markup('<a href="#{0}">{0}</a>')
+        return Markup(", ").join(linked.format(i) if i in known else escape(neutral(i)) for i in ids)
 
     def cause(other: OtherFinding) -> str:
         topic = words.BOTTLENECKS[other.bottleneck] if other.cause == "none" else words.CAUSES[other.cause]
