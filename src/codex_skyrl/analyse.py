@@ -104,7 +104,7 @@ def pack_material(material: Read, diagnosis: Diagnosis, env: Mapping[str, str]) 
 
 
 def _predicted(diagnosis: Diagnosis, case: Case) -> Diagnosis:
-    """The experiments with what the replay predicts, where it can be trusted; further ones stay only if they help."""
+    """The experiments with what the replay predicts, best first; beside the one for the verdict only those that help."""
     trials = trials_of(case, diagnosis.verdict.bottleneck, diagnosis.verdict.cause)
     asked = [t.replay for t in trials if t.replay is not None]
     foretold = _foretold(case, asked) if asked else {}
@@ -112,9 +112,12 @@ def _predicted(diagnosis: Diagnosis, case: Case) -> Diagnosis:
         e if t.replay not in foretold else _with_prediction(e, foretold[t.replay])
         for e, t in zip(diagnosis.experiments, trials, strict=True)
     ]
-    others = [e for e in experiments[1:] if _helps(e)]
-    others.sort(key=lambda e: e.step_time_change_pct or 0.0)
-    return diagnosis.model_copy(update={"experiments": [*experiments[:1], *others]})
+    kept = [*experiments[:1], *(e for e in experiments[1:] if _helps(e))]
+    if kept and kept[0].step_time_change_pct is not None:
+        kept.sort(
+            key=lambda e: e.step_time_change_pct or 0.0
+        )  # the one that tests the verdict stays first if nobody can tell
+    return diagnosis.model_copy(update={"experiments": kept})
 
 
 def _helps(experiment: Experiment) -> bool:

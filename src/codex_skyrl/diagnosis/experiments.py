@@ -92,7 +92,9 @@ def _replay_of(name: str, now: int | None, after: int | None) -> str | None:
 
 
 def _fixed(knob: str, before: str, after: str, how: Text, replay: str | None = None) -> Callable[[Case], Trial]:
-    return lambda case: Trial(knob, before, after, how, replay)
+    """What no setting of SkyRL-v0 does: a change of code, of the cluster or of the server."""
+    said = Text(f"no setting does this: {how.en}", f"没有对应的设置项：{how.zh}")
+    return lambda case: Trial(knob, before, after, said, replay)
 
 
 def _eval_workers(case: Case) -> Trial:
