@@ -5,6 +5,7 @@ The only place that puts rooms together; the CLI and later engines start here.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from codex_skyrl.checkout.facts import Checkout
@@ -16,7 +17,7 @@ from codex_skyrl.diagnosis.diagnose import diagnose
 from codex_skyrl.diagnosis.experiments import trials_of
 from codex_skyrl.diagnosis.facts import Case, case_of
 from codex_skyrl.errors import InputError
-from codex_skyrl.logs.discover import Found, Source, find
+from codex_skyrl.logs.discover import Found, Source, find, shown_path
 from codex_skyrl.logs.event import Event
 from codex_skyrl.logs.quote import quotes
 from codex_skyrl.logs.scan import FileReport, Scanner
@@ -26,14 +27,14 @@ from codex_skyrl.pipeline.trajectory import Place
 from codex_skyrl.report.inputs import input_of
 from codex_skyrl.report.model import Diagnosis, Experiment, Setting
 from codex_skyrl.text import Lang
-from codex_skyrl.whatif.predict import Prediction, predict
+from codex_skyrl.whatif.predict import Prediction, foretell
 
 _EVENTS_A_REPORT = 2_000
 _HELPS_PCT = -3.0  # of step time: a further experiment that brings less is not worth a line
 Progress = Callable[[Source, int], None]  # the source being read, and bytes of it read so far
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Read:
     """What was read: the run, a report per file, settings, where each shown source lies on disk, and the checkout."""
 
@@ -43,6 +44,11 @@ class Read:
     found: Found
     on_disk: Mapping[str, Path]
     checkout: Checkout | None = None
+
+    @cached_property
+    def case(self) -> Case:
+        """The run ready to be judged, computed once."""
+        return case_of(self.run, self.knobs, self.checkout)
 
 
 def read(
@@ -67,7 +73,7 @@ def read(
         one, reports = _gather(source, names, progress)
         gathered.append(one)
         files += reports
-    scripts = {path: _shown(path, here) for path, _ in found.left if path.suffix == ".sh"}
+    scripts = {path: shown_path(path, here) for path, _ in found.left if path.suffix == ".sh"}
     knobs = read_launch_scripts(scripts, scripts)
     on_disk.update({name: path for path, name in scripts.items()})
     checkout = read_checkout(checkout_at or here)
@@ -84,7 +90,7 @@ def total_bytes(arguments: Iterable[str], here: Path, ray_root: Path | None) -> 
 
 def analyse(material: Read, lang: Lang) -> Diagnosis:
     """The offline diagnosis of what was read."""
-    case = case_of(material.run, material.knobs, material.checkout)
+    case = material.case
     inputs = [input_of(report, lang) for report in material.files]
     found = diagnose(case, inputs, lang, lambda places: _quoted(places, material.on_disk))
     return _predicted(found.model_copy(update={"settings": _settings(material.knobs)}), case)
@@ -107,30 +113,21 @@ def _predicted(diagnosis: Diagnosis, case: Case) -> Diagnosis:
     """The experiments with what the replay predicts, best first; beside the one for the verdict only those that help."""
     trials = trials_of(case, diagnosis.verdict.bottleneck, diagnosis.verdict.cause)
     asked = [t.replay for t in trials if t.replay is not None]
-    foretold = _foretold(case, asked) if asked else {}
+    foretold: dict[str | None, Prediction] = {p.asked: p for p in foretell(case, asked)} if asked else {}
     experiments = [
         e if t.replay not in foretold else _with_prediction(e, foretold[t.replay])
         for e, t in zip(diagnosis.experiments, trials, strict=True)
     ]
     kept = [*experiments[:1], *(e for e in experiments[1:] if _helps(e))]
     if kept and kept[0].step_time_change_pct is not None:
-        kept.sort(
-            key=lambda e: e.step_time_change_pct or 0.0
-        )  # the one that tests the verdict stays first if nobody can tell
+        # the one that tests the verdict stays first if nobody can tell
+        kept.sort(key=lambda e: e.step_time_change_pct or 0.0)
     return diagnosis.model_copy(update={"experiments": kept})
 
 
 def _helps(experiment: Experiment) -> bool:
     change, high = experiment.step_time_change_pct, experiment.high_pct
     return change is not None and high is not None and change <= _HELPS_PCT and high < 0
-
-
-def _foretold(case: Case, asked: list[str]) -> dict[str | None, Prediction]:
-    try:
-        baseline, found = predict(case, asked)
-    except InputError:
-        return {}  # no step is whole enough to be replayed
-    return {p.asked: p for p in found} if baseline.trusted else {}
 
 
 def _with_prediction(experiment: Experiment, found: Prediction) -> Experiment:
@@ -175,13 +172,6 @@ def _quoted(places: set[Place], on_disk: Mapping[str, Path]) -> dict[Place, str]
 def _name(source: Source, path: Path) -> str:
     """A rotated member is shown beside its set's name."""
     return source.name if path == source.paths[-1] else str(Path(source.name).with_name(path.name))
-
-
-def _shown(path: Path, here: Path) -> str:
-    try:
-        return str(path.relative_to(here.resolve()))
-    except ValueError:
-        return str(path)
 
 
 def events_of(arguments: Sequence[str], here: Path, ray_root: Path | None) -> Iterable[tuple[Scanner, Iterable[Event]]]:

@@ -8,14 +8,13 @@ from pathlib import Path
 from codex_skyrl.analyse import Read, analyse
 from codex_skyrl.compare.judge import compare
 from codex_skyrl.compare.score import experiments_of, running, scored
-from codex_skyrl.diagnosis.facts import case_of
 from codex_skyrl.errors import InputError
 from codex_skyrl.keeping import foretold_of_report, run_of_report
 from codex_skyrl.report.comparison import Comparison
 from codex_skyrl.report.model import Diagnosis
 from codex_skyrl.text import Lang
 from codex_skyrl.whatif.kept import Foretold, Kept, Outcome
-from codex_skyrl.whatif.predict import predict
+from codex_skyrl.whatif.predict import foretell
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +63,8 @@ def _predicted(name: str, material: Read | None) -> Foretold | None:
     """The replay's word on it, from the first run alone."""
     if material is None:
         return None
-    try:
-        baseline, [p] = predict(case_of(material.run, material.knobs, material.checkout), [name])
-    except InputError:
-        return None  # no knob of the replay, or no whole step
-    return Foretold("", "", name, p.change_pct, p.low_pct, p.high_pct) if baseline.trusted else None
+    found = foretell(material.case, [name])  # nothing where it is no knob of the replay
+    return Foretold("", "", name, found[0].change_pct, found[0].low_pct, found[0].high_pct) if found else None
 
 
 def _report(path: Path) -> Diagnosis | None:

@@ -11,8 +11,9 @@ from codex_skyrl.context.mask import Masker
 from codex_skyrl.context.pack import Pack
 from codex_skyrl.context.redact import redact
 from codex_skyrl.llm.answer import Answer
-from codex_skyrl.llm.exchanges import Exchange, Exchanges, key_of_exchange, now_utc
+from codex_skyrl.llm.exchanges import Exchange, Exchanges, key_of_exchange
 from codex_skyrl.llm.schema import wire_schema
+from codex_skyrl.moment import now_utc
 from codex_skyrl.report.known import Known, settings_of
 from codex_skyrl.report.model import Diagnosis, ModelReport
 from codex_skyrl.report.verify import verify

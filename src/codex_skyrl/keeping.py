@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from codex_skyrl.diagnosis.facts import Case
-from codex_skyrl.llm.exchanges import now_utc
+from codex_skyrl.moment import now_utc
 from codex_skyrl.report.model import Diagnosis
 from codex_skyrl.whatif.kept import Foretold, Kept, run_of
 from codex_skyrl.whatif.predict import Prediction
@@ -21,10 +22,7 @@ def keep_predictions(folder: Path, case: Case, found: Sequence[Prediction]) -> N
 def keep_report(folder: Path, diagnosis: Diagnosis) -> None:
     """The predictions of a report, by setting and new value."""
     at = now_utc()
-    _keep(
-        folder,
-        [Foretold(at, f.run, f.experiment, f.change_pct, f.low_pct, f.high_pct) for f in foretold_of_report(diagnosis)],
-    )
+    _keep(folder, [replace(f, at=at) for f in foretold_of_report(diagnosis)])
 
 
 def foretold_of_report(diagnosis: Diagnosis) -> list[Foretold]:

@@ -76,22 +76,10 @@ def diagnose(
 
 def _write_html(diagnosis: Diagnosis, material: "Read", output: str | None) -> None:
     """One file with charts; they need what was read, not only the diagnosis."""
-    from codex_skyrl.diagnosis.facts import case_of
-    from codex_skyrl.errors import InputError
     from codex_skyrl.report.html import to_html
-    from codex_skyrl.whatif.predict import predict
+    from codex_skyrl.whatif.predict import foretell
 
-    case = case_of(material.run, material.knobs, material.checkout)
-    try:
-        baseline, found = predict(case, [])
-        foretold = found if baseline.trusted else []
-    except InputError:
-        foretold = []  # no step is whole enough to be replayed
-    text = to_html(diagnosis, case, foretold)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        Path(output).write_text(text, encoding="utf-8")
+    _put(to_html(diagnosis, material.case, foretell(material.case, [])), output)
 
 
 def _write(diagnosis: Diagnosis, form: str, output: str | None, console: Console) -> None:
@@ -109,6 +97,10 @@ def _write(diagnosis: Diagnosis, form: str, output: str | None, console: Console
         sheet = StringIO()
         render(diagnosis, Console(file=sheet, width=WIDTH_WITHOUT_TERMINAL, markup=False, highlight=False))
         text = sheet.getvalue()
+    _put(text, output)
+
+
+def _put(text: str, output: str | None) -> None:
     if output is None:
         click.echo(text, nl=False)
     else:

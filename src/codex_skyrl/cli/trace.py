@@ -20,13 +20,12 @@ from codex_skyrl.text import Lang, Text
 def trace(paths: tuple[str, ...], output: str, lang: Lang | None, quiet: bool) -> None:
     """Write what every worker did, as Chrome trace events: a process per rank, a lane per worker, depths as counters."""
     from codex_skyrl.cli.progress import read_shown
-    from codex_skyrl.diagnosis.facts import case_of
     from codex_skyrl.errors import InputError
     from codex_skyrl.report.trace import trace_of
 
     show = consoles(os.environ, sys.stdout, sys.stderr, quiet=quiet)
     material = read_shown(paths, show.talk)
-    whole = trace_of(case_of(material.run, material.knobs))
+    whole = trace_of(material.case)
     text = json.dumps(whole, ensure_ascii=False, separators=(",", ":")) + "\n"
     if output == "-":
         click.echo(text, nl=False)

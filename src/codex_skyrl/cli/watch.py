@@ -111,7 +111,7 @@ def _display(form: str, show: Consoles, lang: Lang) -> "Iterator[Callable[[Frame
 
 
 def _print(frame: "Frame | None", form: str, show: Consoles, lang: Lang) -> None:
-    from codex_skyrl.llm.exchanges import now_utc
+    from codex_skyrl.moment import now_utc
     from codex_skyrl.report.frame_view import frame_view
 
     if form == "text":

@@ -39,14 +39,13 @@ def whatif(
     Workers are those of one rank. What is predicted is kept, so that `codex-skyrl compare` can score it.
     """
     from codex_skyrl.cli.progress import read_shown
-    from codex_skyrl.diagnosis.facts import case_of
     from codex_skyrl.keeping import keep_predictions
     from codex_skyrl.whatif.predict import predict
 
     chosen = resolve_lang(lang, os.environ)
     show = consoles(os.environ, sys.stdout, sys.stderr, quiet=quiet)
     material = read_shown(paths, show.talk, checkout)
-    case = case_of(material.run, material.knobs, material.checkout)
+    case = material.case
     baseline, found = predict(case, experiments)
     if baseline.trusted:
         keep_predictions(options.state_folder(), case, found)

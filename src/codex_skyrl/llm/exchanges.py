@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +76,3 @@ def read_exchange(path: Path) -> Exchange | None:
         return Exchange(**fields)
     except (OSError, ValueError, TypeError):
         return None
-
-
-def now_utc() -> str:
-    """This moment as `2026-01-31T12:00:00.123Z`."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

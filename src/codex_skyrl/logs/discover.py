@@ -120,11 +120,12 @@ def _grouped(files: list[Path], here: Path) -> list[Source]:
     sources = []
     for members in groups.values():
         ordered = [p for _, p in sorted(members)]
-        sources.append(Source(_shown(ordered[-1], here), tuple(ordered)))
+        sources.append(Source(shown_path(ordered[-1], here), tuple(ordered)))
     return sources
 
 
-def _shown(path: Path, here: Path) -> str:
+def shown_path(path: Path, here: Path) -> str:
+    """Relative to `here` where it lies below it."""
     try:
         return str(path.relative_to(here.resolve()))
     except ValueError:

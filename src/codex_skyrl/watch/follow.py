@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from codex_skyrl.errors import InputError
-from codex_skyrl.logs.discover import Source, find
-from codex_skyrl.logs.lines import open_log
+from codex_skyrl.logs.discover import Source, find, shown_path
+from codex_skyrl.logs.lines import is_packed, open_log
 
 _CHUNK = 1 << 20
 _WHOLE = (".json", ".sh")
@@ -79,17 +79,14 @@ class Follower:
         if newest.suffix in _WHOLE:
             self._copy_whole([newest])
         elif source.name not in self._logs and not self._is_rotated_away(newest):
-            copy = self._copy_of(source.name)
+            copy, packed = self._copy_of(source.name), is_packed(newest)
             copy.parent.mkdir(parents=True, exist_ok=True)
             with copy.open("wb") as out:
-                for old in source.paths[:-1]:
-                    with open_log(old) as stream:
+                for whole in source.paths if packed else source.paths[:-1]:
+                    with open_log(whole) as stream:
                         shutil.copyfileobj(stream, out, _CHUNK)
-            if _is_packed(newest):
-                with copy.open("ab") as out, open_log(newest) as stream:
-                    shutil.copyfileobj(stream, out, _CHUNK)
             stream = newest.open("rb")
-            if _is_packed(newest):
+            if packed:
                 stream.seek(0, 2)
             self._logs[source.name] = _Followed(newest, copy, stream, newest.stat().st_ino)
             self.growth += copy.stat().st_size
@@ -131,7 +128,7 @@ class Follower:
             status = path.stat()
             if self._whole.get(path) != (status.st_mtime_ns, status.st_size):
                 self._whole[path] = (status.st_mtime_ns, status.st_size)
-                copy = self._copy_of(_shown(path, self.here))
+                copy = self._copy_of(shown_path(path, self.here))
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, copy)
                 self.growth += status.st_size
@@ -141,14 +138,3 @@ class Follower:
         plain = Path(name.removesuffix(".gz").removesuffix(".zst"))
         parts = [part for part in plain.parts if part not in ("..", plain.anchor)]
         return self.spool.joinpath(*parts)
-
-
-def _is_packed(path: Path) -> bool:
-    return path.suffix in (".gz", ".zst")
-
-
-def _shown(path: Path, here: Path) -> str:
-    try:
-        return str(path.relative_to(here.resolve()))
-    except ValueError:
-        return str(path)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codex_skyrl.analyse import analyse, read
-from codex_skyrl.diagnosis.facts import Case, case_of
+from codex_skyrl.diagnosis.facts import Case
 from codex_skyrl.errors import InputError
 from codex_skyrl.report.model import Diagnosis
 from codex_skyrl.text import Lang
@@ -100,5 +100,5 @@ class Watcher:
             material = read([str(spool)], spool, None, checkout_at=self.checkout)
         except InputError:
             return  # nothing but empty files yet
-        self._case = case_of(material.run, material.knobs, material.checkout)
+        self._case = material.case
         self.diagnosis = analyse(material, self.lang)

@@ -78,6 +78,15 @@ def predict(case: Case, asked: Sequence[str]) -> tuple[Baseline, list[Prediction
     return baseline, found if asked else sorted(found, key=lambda p: p.change_pct)
 
 
+def foretell(case: Case, asked: Sequence[str]) -> list[Prediction]:
+    """`predict`, but nothing where no step can be replayed or the self-check fails."""
+    try:
+        baseline, found = predict(case, asked)
+    except InputError:
+        return []
+    return found if baseline.trusted else []
+
+
 @dataclass(frozen=True, slots=True)
 class _Sample:
     """The steps with trajectories drawn anew from their own, and how long these steps last in all."""
