@@ -82,7 +82,7 @@ class Checkout:
     def only_script(self) -> Knobs:
         """The knobs of the launch script that sets the workers, when just one script does; else none."""
         setting = {w.setting for w in self.workers if w.stage == "run"}
-        setters = {k.source for k in self.scripts.found if k.key.rpartition(".")[2] in setting}
+        setters = {k.source for k in self.scripts.found if k.name in setting}
         return Knobs(tuple(k for k in self.scripts.found if k.source in setters)) if len(setters) == 1 else Knobs()
 
     @property

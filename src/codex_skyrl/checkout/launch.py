@@ -26,6 +26,11 @@ class Knob:
     text: str = ""
 
     @property
+    def name(self) -> str:
+        """The last part of the key."""
+        return self.key.rpartition(".")[2]
+
+    @property
     def number(self) -> int | None:
         """The value as a whole number, None when it is none."""
         return int(self.value) if re.fullmatch(r"-?\d{1,9}", self.value) else None

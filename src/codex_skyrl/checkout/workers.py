@@ -50,7 +50,7 @@ def _started(function: Function) -> Iterator[tuple[int, ast.expr, str]]:
 def _traced(
     stage: Stage, count: ast.expr, module: Module, function: Function, line: int, modules: list[Module], settings: list[Knob]
 ) -> WorkerCount:  # fmt: skip
-    known = {k.key.rpartition(".")[2] for k in settings}
+    known = {k.name for k in settings}
     text = ast.unparse(count)
     for name in _names_behind(count, module, function):
         if name in known:
@@ -95,7 +95,7 @@ def _assigned(name: str, module: Module, function: Function) -> list[ast.expr]:
 
 def _of(name: str, settings: list[Knob]) -> tuple[Knob, ...]:
     """The settings of that name, the least nested key only (not a validation set of them)."""
-    own = [k for k in settings if k.key.rpartition(".")[2] == name]
+    own = [k for k in settings if k.name == name]
     depth = min(k.key.count(".") for k in own)
     shortest = min((k.key for k in own if k.key.count(".") == depth), default="")
     return tuple(k for k in own if k.key == shortest)

@@ -164,7 +164,7 @@ def settings_as_evidence(checkout: Checkout, used: Knobs, diagnosis: Diagnosis) 
     wanted = list(dict.fromkeys([*behind, *_BESIDES]))
     found = [k for name in wanted for k in (*checkout.defaults.found, *scripts) if _is(k, name) and k.text]
     if not used.found:
-        found = [k for k in found if k.source in {d.source for d in checkout.defaults.found} or _short(k) in behind]
+        found = [k for k in found if k.source in {d.source for d in checkout.defaults.found} or k.name in behind]
     first = 1 + _last_number(diagnosis, "C")
     unique = list({(k.source, k.line): k for k in found}.values())[:_SETTINGS]
     says = Text("setting", "设置").to(diagnosis.lang)
@@ -178,11 +178,7 @@ def settings_as_evidence(checkout: Checkout, used: Knobs, diagnosis: Diagnosis) 
 
 
 def _is(knob: Knob, name: str) -> bool:
-    return _short(knob) == name and ".val_kwargs." not in knob.key
-
-
-def _short(knob: Knob) -> str:
-    return knob.key.rpartition(".")[2]
+    return knob.name == name and ".val_kwargs." not in knob.key
 
 
 def setting_parts(settings: Sequence[Evidence]) -> Iterator[Part]:

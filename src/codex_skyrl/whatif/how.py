@@ -75,7 +75,7 @@ def _setting(name: str, used: Knobs, checkout: Checkout | None) -> Text:
 
 def _written(name: str, knobs: Iterable[Knob]) -> Knob | None:
     """The setting of that name where it was written last, validation settings aside."""
-    own = [k for k in knobs if k.key.rpartition(".")[2] == name and ".val_kwargs." not in k.key]
+    own = [k for k in knobs if k.name == name and ".val_kwargs." not in k.key]
     return own[-1] if own else None
 
 
