@@ -148,7 +148,7 @@ def counts(events: list[Event]) -> dict[Kind, int]:
     found: dict[Kind, int] = {}
     for event in events:
         if isinstance(event.body, Lifecycle):
-            found[event.body.kind] = found.get(event.body.kind, 0) + event.count
+            found[event.body.kind] = found.get(event.body.kind, 0) + event.times
     return found
 
 

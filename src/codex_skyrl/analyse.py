@@ -20,6 +20,7 @@ from codex_skyrl.errors import InputError
 from codex_skyrl.logs.discover import Found, Source, find, shown_path
 from codex_skyrl.logs.event import Event
 from codex_skyrl.logs.quote import quotes
+from codex_skyrl.logs.ranges import usable_processes
 from codex_skyrl.logs.scan import FileReport, Scanner
 from codex_skyrl.pipeline.assemble import assemble
 from codex_skyrl.pipeline.run import Gathered, Reconstructor, Run
@@ -149,7 +150,8 @@ def _gather(source: Source, names: list[str], progress: Progress | None) -> tupl
 def _scanned(
     source: Source, names: list[str], progress: Progress | None, *, pooled: bool
 ) -> tuple[Gathered, list[FileReport]]:
-    scanner, builder = Scanner(list(source.paths), names), Reconstructor(source.name, pooled=pooled)
+    scanner = Scanner(list(source.paths), names, processes=usable_processes())
+    builder = Reconstructor(source.name, pooled=pooled)
     try:
         for number, event in enumerate(scanner.events()):
             builder.feed(event)
@@ -181,5 +183,6 @@ def events_of(arguments: Sequence[str], here: Path, ray_root: Path | None) -> It
         InputError: when nothing is found.
     """
     for source in find(arguments, here, ray_root).sources:
-        scanner = Scanner(list(source.paths), [_name(source, path) for path in source.paths])
+        names = [_name(source, path) for path in source.paths]
+        scanner = Scanner(list(source.paths), names, processes=usable_processes())
         yield scanner, scanner.events()

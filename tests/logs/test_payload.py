@@ -6,7 +6,7 @@ RULE = "-" * 80
 
 
 def hidden(payload: Payload, *lines: str) -> list[bool]:
-    return [payload.step(line, False) for line in lines]
+    return [payload.step(number, line, False) for number, line in enumerate(lines)]
 
 
 def test_a_patch_stands_between_two_rules() -> None:
@@ -32,22 +32,22 @@ def test_an_observation_stands_between_its_markers() -> None:
 
 def test_a_header_of_the_same_process_ends_what_was_open() -> None:
     payload = Payload()
-    payload.step("--BEGIN AGENT OBSERVATION--", False)
+    payload.step(1, "--BEGIN AGENT OBSERVATION--", False)
     payload.header_seen()
     assert not payload.open
 
 
 def test_a_marker_that_ray_folded_opens_nothing() -> None:
     payload = Payload()
-    payload.step("--BEGIN AGENT OBSERVATION--", True)
+    payload.step(1, "--BEGIN AGENT OBSERVATION--", True)
     assert not payload.open
 
 
 def test_a_block_without_an_end_does_not_hide_the_rest() -> None:
     payload = Payload()
-    payload.step("--BEGIN AGENT OBSERVATION--", False)
-    for _ in range(20_002):
-        payload.step("text", False)
+    payload.step(1, "--BEGIN AGENT OBSERVATION--", False)
+    assert payload.step(200_000, "text", False)
+    assert not payload.step(200_002, "text", False)
     assert not payload.open
 
 

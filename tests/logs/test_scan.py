@@ -58,7 +58,7 @@ def test_a_line_that_stands_for_many(tmp_path: Path) -> None:
         "(W pid=1) " + LOG.format("09:00:00", RUN),
         "(W pid=2) " + LOG.format("09:00:05", RUN) + " [repeated 15x across cluster]",
     )
-    assert [e.count for e in found] == [1, 15]
+    assert [e.times for e in found] == [1, 15]
 
 
 def test_a_patch_that_quotes_log_lines_is_no_event(tmp_path: Path) -> None:

@@ -36,3 +36,17 @@ def test_a_chained_one_keeps_its_first_cause() -> None:
 
 def test_one_that_is_cut_off_is_none() -> None:
     assert failures(START, "  File") == []
+
+
+def test_two_that_no_line_chains_are_two() -> None:
+    lines = (START, "  File", "ValueError: a", START, "  File", "KeyError: b")
+    assert [(n, f.text, f.caused_by) for n, f in failures(*lines)] == [(3, "ValueError: a", ""), (6, "KeyError: b", "")]
+
+
+def test_one_without_an_end_hides_little() -> None:
+    traces = Tracebacks()
+    traces.step(1, START)
+    assert traces.goes_on(2_000)
+    assert not traces.goes_on(2_001)
+    assert traces.step(2_002, "ValueError: of another one") is None
+    assert not traces.active

@@ -29,7 +29,7 @@ NOON = 1_747_742_400.0  # 2025-05-20T12:00:00Z
     ],
 )  # fmt: skip
 def test_one_layer(line: str, wanted: Wrapped) -> None:
-    assert unwrap(line) == [wanted]
+    assert unwrap(line, syslog=True) == [wanted]
 
 
 def test_layers_within_layers() -> None:

@@ -43,7 +43,7 @@ def _record(event: Event, shift_s: float) -> dict[str, object]:
     """One event as data; an open end of its time interval is left out."""
     body = event.body
     kind = body.kind.value if isinstance(body, Lifecycle) else type(body).__name__.lower()
-    fields = asdict(body)
+    fields = body._asdict() if isinstance(body, Lifecycle) else asdict(body)
     fields.pop("kind", None)
     record = {
         "source": event.source,
@@ -51,7 +51,7 @@ def _record(event: Event, shift_s: float) -> dict[str, object]:
         "process": event.process,
         "earliest": moment_text(event.when.earliest + shift_s),
         "latest": moment_text(event.when.latest + shift_s),
-        "count": event.count,
+        "count": event.times,
         "kind": kind,
         **fields,
     }

@@ -88,8 +88,7 @@ def moment_text(moment: float) -> str | None:
     return stamp.strftime("%Y-%m-%dT%H:%M:%S" if moment > _FIRST_YEAR_S else "%H:%M:%S")
 
 
-@dataclass(frozen=True, slots=True)
-class Lifecycle:
+class Lifecycle(NamedTuple):
     """A line of the three-stage pipeline. Fields that the line does not carry are None."""
 
     kind: Kind
@@ -197,12 +196,11 @@ class Failure:
 Body = Lifecycle | LlmSample | GpuSample | ClusterEvent | SandboxServer | StepMetrics | DepthSample | Progress | Failure
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One understood line (or record).
 
     `line` is 1-based in the source as stored on disk (after decompression), `process` tells interleaved writers
-    apart (`pid=7@10.0.0.8`, or "" when the source has one writer). `count` is how many identical happenings the
+    apart (`pid=7@10.0.0.8`, or "" when the source has one writer). `times` is how many identical happenings the
     line stands for (Ray's `[repeated Nx across cluster]`, the shown one included); ids of the others are lost.
     """
 
@@ -211,4 +209,4 @@ class Event:
     process: str
     when: When
     body: Body
-    count: int = 1
+    times: int = 1

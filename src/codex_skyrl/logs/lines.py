@@ -4,17 +4,17 @@ Only `\\n` ends a line. Everything odd is counted in `Reading`, never fatal, nev
 """
 
 import gzip
+import io
 import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 LONGEST_KEPT = 262_144  # bytes of one line that are looked at; the rest is counted
-_SLICE = 1 << 20
+_SLICE, _LITTLE = 1 << 20, 1 << 13
 _INVALID = re.compile("[\udc80-\udcff]")
-_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 @dataclass(slots=True)
@@ -29,6 +29,16 @@ class Reading:
     last_line_incomplete: bool = False
     stopped: str = ""  # why reading ended early (damaged compression, I/O error)
 
+    def add(self, following: "Reading") -> None:
+        """Take in what was met in the next piece of the file."""
+        self.bytes += following.bytes
+        self.lines += following.lines
+        self.nul_bytes += following.nul_bytes
+        self.invalid_bytes += following.invalid_bytes
+        self.long_lines += following.long_lines
+        self.last_line_incomplete = following.last_line_incomplete
+        self.stopped = self.stopped or following.stopped
+
 
 def numbered_lines(path: Path, reading: Reading) -> Iterator[tuple[int, str]]:
     """(1-based number, text) of each line, without line end, NUL bytes or invalid UTF-8 (shown as U+FFFD).
@@ -36,17 +46,10 @@ def numbered_lines(path: Path, reading: Reading) -> Iterator[tuple[int, str]]:
     Raises:
         OSError: when the file cannot be opened; damage met later ends the reading and is noted in `reading`.
     """
-    with open_log(path) as stream:
+    with open_log_patiently(path) as stream:
         for raw in raw_lines(stream, reading):
             reading.lines += 1
             yield reading.lines, decode_line(raw, reading)
-
-
-def is_packed(path: Path) -> bool:
-    """Whether the content is gzip or zstd."""
-    with path.open("rb") as probe:
-        magic = probe.read(4)
-    return magic.startswith(_GZIP) or magic == _ZSTD
 
 
 def open_log(path: Path) -> BinaryIO:
@@ -55,18 +58,44 @@ def open_log(path: Path) -> BinaryIO:
     Raises:
         OSError: when it cannot be opened.
     """
+    form = _form(path)
+    if form == "gzip":
+        from isal import igzip
+
+        return cast(BinaryIO, igzip.open(path, "rb"))  # type: ignore[no-untyped-call]
+    return _zstd(path, _SLICE) if form == "zstd" else path.open("rb")
+
+
+def open_log_patiently(path: Path) -> BinaryIO:
+    """As `open_log`, but of a damaged archive it gives all that stands before the damage.
+
+    Raises:
+        OSError: when it cannot be opened.
+    """
+    form = _form(path)
+    if form == "gzip":
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    return _zstd(path, _LITTLE) if form == "zstd" else path.open("rb", buffering=_SLICE)
+
+
+def is_packed(path: Path) -> bool:
+    """Whether the content is gzip or zstd."""
+    return _form(path) != ""
+
+
+def _form(path: Path) -> str:
     with path.open("rb") as probe:
         magic = probe.read(4)
-    if magic.startswith(_GZIP):
-        return gzip.open(path, "rb")  # type: ignore[return-value]  # GzipFile reads like a BinaryIO
-    if magic == _ZSTD:
-        import io
+    if magic.startswith(b"\x1f\x8b"):
+        return "gzip"
+    return "zstd" if magic == b"\x28\xb5\x2f\xfd" else ""
 
-        import zstandard
 
-        raw = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True, closefd=True)
-        return io.BufferedReader(raw, _SLICE)
-    return path.open("rb", buffering=_SLICE)
+def _zstd(path: Path, buffer: int) -> BinaryIO:
+    import zstandard
+
+    raw = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True, closefd=True)
+    return io.BufferedReader(raw, buffer)
 
 
 def raw_lines(stream: BinaryIO, reading: Reading) -> Iterator[bytes]:
@@ -77,14 +106,14 @@ def raw_lines(stream: BinaryIO, reading: Reading) -> Iterator[bytes]:
             reading.bytes += len(raw)
             ended = raw.endswith(b"\n")
             if not ended and len(raw) >= _SLICE:
-                raw, ended = _rest_of_long_line(stream, raw, reading)
+                raw, ended = rest_of_long_line(stream, raw, reading)
             yield raw[:-1] if raw.endswith(b"\n") else raw
-    except (EOFError, zlib.error, OSError, _zstd_error()) as damage:
+    except damages() as damage:
         reading.stopped = f"{type(damage).__name__}: {damage}"
     reading.last_line_incomplete = not ended
 
 
-def _rest_of_long_line(stream: BinaryIO, first: bytes, reading: Reading) -> tuple[bytes, bool]:
+def rest_of_long_line(stream: BinaryIO, first: bytes, reading: Reading) -> tuple[bytes, bool]:
     """Skip to the end of a line that outgrew the slice; NUL runs (a sparse rotated file) do not count as length."""
     kept = first if first.strip(b"\0") else b"\0" * 0
     reading.nul_bytes += len(first) - len(kept)
@@ -118,7 +147,10 @@ def decode_line(raw: bytes, reading: Reading) -> str:
     return text.removeprefix("\ufeff") if reading.lines == 1 else text
 
 
-def _zstd_error() -> type[Exception]:
+def damages() -> tuple[type[Exception], ...]:
+    """What a damaged archive, or a disk that fails, may raise while it is read."""
     import zstandard
+    from isal import isal_zlib
 
-    return zstandard.ZstdError
+    isal: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # typed as an instance
+    return EOFError, OSError, zlib.error, isal, zstandard.ZstdError

@@ -4,20 +4,21 @@ Per process: between the rules of a printed patch, and between the markers of an
 time of its own is payload; one with a time is real only when that time fits the clock. Owns only this state.
 """
 
-_RULE = "-" * 80
-BEGIN, _END = "--BEGIN AGENT OBSERVATION--", "--END AGENT OBSERVATION--"
-_LONGEST = 20_000  # lines: a block whose end was swallowed must not hide the rest of the log
+RULE = "-" * 80
+MARKER = " AGENT OBSERVATION--"  # stands in both markers
+_BEGIN, _END = f"--BEGIN{MARKER}", f"--END{MARKER}"
+_LONGEST = 200_000  # lines of the source: a block whose end was swallowed must not hide the rest of the log
 _FITS_S = 120.0
 
 
 class Payload:
     """State of one process: outside, inside an observation, or before / inside a patch's rules."""
 
-    __slots__ = ("_lines", "_state")
+    __slots__ = ("_begun", "_state")
 
     def __init__(self) -> None:
         self._state = ""
-        self._lines = 0
+        self._begun = 0
 
     @property
     def open(self) -> bool:
@@ -36,20 +37,23 @@ class Payload:
         """A stamped ACTION or OBSERVATION header of this process ends whatever was open."""
         self._state = ""
 
-    def step(self, text: str, folded: bool) -> bool:
-        """Move over one line; True when it is a marker or inside payload. `folded`: Ray swallowed its twins."""
-        if self._state == "" and text == BEGIN and not folded:
-            self._state, self._lines = "observation", 0
+    def step(self, number: int, text: str, folded: bool) -> bool:
+        """Move over one line; True when it is a marker or inside payload. `number`: its line in the source; `folded`: Ray
+        swallowed its twins. Lines that are neither markers nor could mean anything may be left out."""
+        if self._state == "" and text == _BEGIN and not folded:
+            self._state, self._begun = "observation", number
             return True
         if self._state == "announced":
-            if text == _RULE:
-                self._state, self._lines = "patch", 0
+            if text == RULE:
+                self._state, self._begun = "patch", number
                 return True
             return False
         if not self.open:
             return False
-        self._lines += 1
-        if text == (_END if self._state == "observation" else _RULE) or self._lines > _LONGEST:
+        if number - self._begun > _LONGEST:
+            self._state = ""
+            return False
+        if text == (_END if self._state == "observation" else RULE):
             self._state = ""
         return True
 

@@ -41,8 +41,13 @@ def strip_ansi(text: str) -> str:
     return _ANSI.sub("", text) if "\x1b" in text else text
 
 
-def unwrap(text: str) -> list[Wrapped]:
-    """Take collector wrapping, colours, Ray prefix and repeat suffix off one physical line.
+def has_syslog_time(text: str) -> bool:
+    """Whether a line begins with a time of `ts` or syslog: `Nov  1 12:00:00 `."""
+    return _TS.match(text) is not None
+
+
+def unwrap(text: str, *, syslog: bool = False) -> list[Wrapped]:
+    """Take collector wrapping, colours, Ray prefix and repeat suffix off one physical line; `syslog`: such times as well.
 
     Mostly one result; more when another process wrote its line into the middle of this one, or when a progress
     bar redrew itself (`\\r`) before a real line.
@@ -51,10 +56,10 @@ def unwrap(text: str) -> list[Wrapped]:
         record = docker_record(text)
         if record is not None:
             return record
-    return _peeled(text, None)
+    return _peeled(text, None, syslog)
 
 
-def _peeled(text: str, stamp: Stamp | None) -> list[Wrapped]:
+def _peeled(text: str, stamp: Stamp | None, syslog: bool) -> list[Wrapped]:
     """Take times that collectors put in front off, one within the other; the outermost one is kept."""
     partial = False
     for _ in range(_MOST_LAYERS):
@@ -64,7 +69,7 @@ def _peeled(text: str, stamp: Stamp | None) -> list[Wrapped]:
             if outer is None or not (outer[4] or outer[5]):
                 break
             stamp, partial = stamp or rfc3339(outer), partial or outer[5] == "P"
-        elif head and head in "JFMASOND":
+        elif head and head in "JFMASOND" and (syslog or stamp is not None):
             outer = _TS.match(text)
             if outer is None:
                 break
@@ -92,7 +97,7 @@ def docker_record(text: str) -> list[Wrapped] | None:
     partial = not content.endswith("\n")
     if partial:
         return [Wrapped(content, stamp=stamp, partial=True)]
-    return [item for line in content[:-1].split("\n") for item in _peeled(line, stamp)]
+    return [item for line in content[:-1].split("\n") for item in _peeled(line, stamp, syslog=False)]
 
 
 def rfc3339(match: re.Match[str]) -> Stamp | None:

@@ -139,10 +139,10 @@ class Record:
         place = (event.source, event.line)
         time = self._moment(line, when)
         self.first_at = self.first_at or place
-        if event.count > 1:
-            self.folded += event.count - 1
+        if event.times > 1:
+            self.folded += event.times - 1
         if kind in COUNTED and abs(time) != float("inf"):
-            self.series.setdefault(kind, Moments()).add(order, time, event.count, place)
+            self.series.setdefault(kind, Moments()).add(order, time, event.times, place)
             self.first_event_s = time if self.first_event_s is None else min(self.first_event_s, time)
             self.last_event_s = time if self.last_event_s is None else max(self.last_event_s, time)
             (self.loop_seconds if kind in LOOP_KINDS else self.thread_seconds).add(int(time))

@@ -110,7 +110,7 @@ class Reconstructor:
             case ClusterEvent() | SandboxServer() | StepMetrics() | DepthSample():
                 self._keep(event, body)
             case Failure():
-                self.out.failures += event.count
+                self.out.failures += event.times
                 if self.out.failures <= _MOST_FAILURES:
                     self._keep(event, body)
             case _:

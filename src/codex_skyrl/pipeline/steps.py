@@ -4,8 +4,6 @@ Owns where a step begins and ends. Ranks are told apart by their process; where 
 together (`pooled`), all of them share one record and ids carry the process that happened to print them.
 """
 
-from dataclasses import replace
-
 from codex_skyrl.logs.event import Event, Kind, Lifecycle
 from codex_skyrl.pipeline.record import Record
 from codex_skyrl.pipeline.trajectory import Place, Trajectory
@@ -34,7 +32,7 @@ class StepCutter:
             return
         writer = event.process
         if self._pooled:
-            event, line = replace(event, process=""), _marked(line, writer)
+            event, line = event._replace(process=""), _marked(line, writer)
         if line.kind is Kind.EVAL_WORKERS:
             self._workers_printed(event, line)
             return
@@ -129,4 +127,4 @@ def _known(record: Record, line: Lifecycle) -> Trajectory | None:
 
 def _marked(line: Lifecycle, writer: str) -> Lifecycle:
     """Ids of several ranks repeat: the writer makes them differ."""
-    return line if line.instance is None else replace(line, instance=f"{writer}:{line.instance}")
+    return line if line.instance is None else line._replace(instance=f"{writer}:{line.instance}")

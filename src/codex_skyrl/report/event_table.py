@@ -41,7 +41,7 @@ class EventTable:
         body = event.body
         name = body.kind.value if isinstance(body, Lifecycle) else type(body).__name__
         kind = self._kinds.setdefault(name, _Kind(first_line=event.line))
-        kind.events += event.count
+        kind.events += event.times
         kind.last_line = event.line
         if event.when.earliest != float("-inf"):
             kind.begin = min(kind.begin, event.when.earliest)
@@ -77,9 +77,9 @@ class EventTable:
         understood = sum(report.families.values())
         says = Text(
             f"{report.path}: {count(reading.lines)} lines ({size(reading.bytes)}), {count(understood)} events; "
-            f"{count(report.payload_lines)} lines are payload (patches, command output)",
+            f"{count(report.quoted)} more stand in patches or command output and count for nothing",
             f"{report.path}：{count(reading.lines)} 行（{size(reading.bytes)}），{count(understood)} 个事件；"
-            f"{count(report.payload_lines)} 行是载荷（补丁、命令输出）",
+            f"另有 {count(report.quoted)} 行只出现在补丁或命令输出中，不计",
         )
         yield paragraph(says.to(self._lang), "bold", indent=0)
         for problem in problems_of(report):

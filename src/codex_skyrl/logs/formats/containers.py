@@ -7,10 +7,7 @@ from codex_skyrl.logs.formats import Parsed
 from codex_skyrl.logs.formats.generic import stamp_of_text
 from codex_skyrl.logs.formats.pulls import go_seconds
 
-HINTS: tuple[str, ...] = (
-    'msg="PullImage', 'msg="Pulled image', 'msg="Pulling image', "Pulling from ", "Status: Image is up to date for ",
-    "Status: Downloaded newer image for ", "toomanyrequests: ",
-)  # fmt: skip
+HINTS: tuple[str, ...] = ("level=", "Pulling from ", "Status: ", "toomanyrequests: ")
 
 _LOGFMT = re.compile(r'(?:time="(?P<time>[^"]+)" )?level=(?P<level>\w+) msg="(?P<message>(?:[^"\\]|\\.)*)"(?P<rest>.*)')
 _QUOTED = re.compile(r'\\"([^"\\]+)\\"|"([^"]+)"')

@@ -12,6 +12,11 @@ from typing import NamedTuple
 
 from codex_skyrl.logs.formats import Stamp
 
+# Of records only errors and warnings are kept (and lifecycle messages, which have their own words in them).
+HINTS: tuple[str, ...] = (
+    "WARN", "ERROR", "CRITICAL", "FATAL", '"level', '"severity"', '"lvl"', "level=", ".go:", ".cc:",
+)  # fmt: skip
+
 _LEVELS = {
     "trace": "debug", "debug": "debug", "info": "info", "success": "info", "notice": "info",
     "warn": "warning", "warning": "warning",

@@ -5,7 +5,7 @@ Matching is anchored at the start of the message, so the same words inside a pat
 """
 
 import re
-from collections.abc import Callable
+from typing import NamedTuple
 
 from codex_skyrl.logs.event import Kind, Lifecycle
 from codex_skyrl.logs.formats import Parsed, Stamp
@@ -17,12 +17,24 @@ _ID = r"(?P<i>\S+), traj(?:ectory)? (?P<t>\d+)"
 _NUM = r"(?P<v>-?\d+(?:\.\d+)?)"
 
 
-def _rule(kind: Kind, pattern: str) -> tuple[Kind, re.Pattern[str]]:
-    return kind, re.compile(pattern)
+class Rule(NamedTuple):
+    """A form of message; the numbers of its groups for instance, trajectory, value and text, 0 where it has none."""
+
+    kind: Kind
+    pattern: re.Pattern[str]
+    instance: int
+    trajectory: int
+    value: int
+    text: int
+
+
+def _rule(kind: Kind, pattern: str) -> Rule:
+    compiled = re.compile(pattern)
+    return Rule(kind, compiled, *(compiled.groupindex.get(name, 0) for name in "itvx"))
 
 
 # Grouped by the word a message starts with: one dictionary look-up decides which patterns are tried.
-_RULES: dict[str, list[tuple[Kind, re.Pattern[str]]]] = {
+RULES: dict[str, list[Rule]] = {
     "instance": [_rule(Kind.TURN_STARTED, rf"instance id {_ID}, step {_NUM}$")],
     "Take": [_rule(Kind.REPLY_PARSED, r"Take action: ")],
     "Initializing": [_rule(Kind.INIT_STARTED, rf"Initializing runtime for instance {_ID}$")],
@@ -94,7 +106,7 @@ _RULES: dict[str, list[tuple[Kind, re.Pattern[str]]]] = {
 
 # Messages that carry the evaluator's own id: "[I, T] ...".
 _EVALUATOR = re.compile(r"\[(?P<i>[^\s,\]]+), (?P<t>\d+)\] (?P<m>.*)", re.DOTALL)
-_EVALUATOR_RULES = [
+EVALUATOR_RULES = [
     _rule(Kind.EVAL_POLLED, r"\[(?P<v>\d+(?:\.\d+)?)s\] Evaluation still running"),
     _rule(Kind.EVAL_PATCH_APPLIED, r">>>>> Applied Patch"),
     _rule(Kind.EVAL_TESTS_STARTED, r"Evaluation process started with PID"),
@@ -104,7 +116,7 @@ _EVALUATOR_RULES = [
 
 # Messages of a runtime session: "[runtime session_id=S runtime_id=R] ...". S is never tied to a trajectory.
 _SESSION = re.compile(r"\[runtime session_id=(?P<s>\S+) runtime_id=(?P<r>[^\]]+)\] (?P<m>.*)", re.DOTALL)
-_SESSION_RULES: list[tuple[Kind, str]] = [
+SESSION_RULES: list[tuple[Kind, str]] = [
     (Kind.SANDBOX_CONNECTING, "Building remote runtime"),
     (Kind.SANDBOX_STARTED, "Runtime started"),
     (Kind.SANDBOX_WAITING, "Waiting for runtime to be alive"),
@@ -116,10 +128,14 @@ _SESSION_RULES: list[tuple[Kind, str]] = [
     (Kind.SANDBOX_ERROR, "No response received within the timeout"),
 ]
 
+
+# In its own dress a line holds " - openhands:"; the others are of prints, and of messages in another logger's dress.
 HINTS: tuple[str, ...] = (
-    " - openhands:", " - ACTION", " - OBSERVATION", "instance id ", "Take action: ", "Successfully ",
-    "Git patch for instance", "Total instances: ", "max eval parallel agents", "`max_eval_parallel_agents`",
-    "nodedup ", "resuming memory occupation", "RuntimeError: Agent reached", "AgentStuckInLoopError",
+    " - openhands:", " - ACTION", " - OBSERVATION", "instance id ", ", trajectory ", "Take action: ", "Successfully ",
+    "Failed to initialize runtime", "Failed to evaluate traj", "Error running agent", "Git patch for instance", "Total instances: ",
+    "max eval parallel agents", "`max_eval_parallel_agents`", "nodedup ", "tasks to complete", "Timeout reached: ",
+    "% of samples in the batch", "resuming memory occupation", "RuntimeError: Agent reached", "AgentStuckInLoopError",
+    "Evaluation ",
 )  # fmt: skip
 
 
@@ -129,7 +145,7 @@ def parse(text: str) -> Parsed | None:
     if record is None:
         body = parse_message(text.removeprefix("INFO:").partition(".py:")[2] if text.startswith("INFO:/") else text)
         return Parsed(body) if body is not None else None
-    body = parse_message(record[7], record[5])
+    body = parse_message(record[7])
     if body is None:
         return None
     if body.kind is Kind.SANDBOX_REQUESTED:
@@ -144,17 +160,17 @@ def stamp_of(text: str) -> Stamp | None:
     return _time_of_day(match) if match else None
 
 
-def parse_message(message: str, file: str = "") -> Lifecycle | None:
+def parse_message(message: str) -> Lifecycle | None:
     """Understand a message without its header, as any logger may carry it; a cut character at its end is no matter."""
     message = message.rstrip(" \t\ufffd")
     if message.startswith("["):
         found = _bracketed(message)
         if found is not None:
             return found
-    for kind, pattern in _RULES.get(message.partition(" ")[0], ()):
-        match = pattern.match(message)
+    for rule in RULES.get(message.partition(" ")[0], ()):
+        match = rule.pattern.match(message)
         if match:
-            return _lifecycle(kind, match)
+            return _lifecycle(rule, match)
     return None
 
 
@@ -162,32 +178,31 @@ def _bracketed(message: str) -> Lifecycle | None:
     session = _SESSION.match(message)
     if session:
         rest = session["m"]
-        for kind, start in _SESSION_RULES:
+        for kind, start in SESSION_RULES:
             if rest.startswith(start):
-                return Lifecycle(kind, instance=session["s"], text=rest if kind in _TEXT_KEPT else session["r"])
+                return Lifecycle(kind, instance=session["s"], text=rest if kind in TEXT_KEPT else session["r"])
         return None
     evaluator = _EVALUATOR.match(message)
     if evaluator:
-        for kind, pattern in _EVALUATOR_RULES:
-            match = pattern.match(evaluator["m"])
+        for rule in EVALUATOR_RULES:
+            match = rule.pattern.match(evaluator["m"])
             if match:
-                value = match.groupdict().get("v")
-                return Lifecycle(kind, evaluator["i"], int(evaluator["t"]), float(value) if value else None)
+                value = float(match[rule.value]) if rule.value else None
+                return Lifecycle(rule.kind, evaluator["i"], int(evaluator["t"]), value)
     return None
 
 
-_TEXT_KEPT = {Kind.SANDBOX_ERROR, Kind.SANDBOX_RETRY}
+TEXT_KEPT = {Kind.SANDBOX_ERROR, Kind.SANDBOX_RETRY}
 
 
-def _lifecycle(kind: Kind, match: re.Match[str]) -> Lifecycle:
-    group: Callable[[str], str | None] = match.groupdict().get
-    trajectory, value = group("t"), group("v")
+def _lifecycle(rule: Rule, match: re.Match[str]) -> Lifecycle:
+    kind, _, instance, trajectory, value, text = rule
     return Lifecycle(
         kind,
-        instance=group("i"),
-        trajectory=int(trajectory) if trajectory is not None else None,
-        value=float(value) if value is not None else None,
-        text=(group("x") or "").strip(),
+        match[instance] if instance else None,
+        int(match[trajectory]) if trajectory else None,
+        float(match[value]) if value else None,
+        match[text].strip() if text else "",
     )
 
 

@@ -33,9 +33,8 @@ from codex_skyrl.logs.formats import (
 _LINE_FORMATS: tuple[LineFormat, ...] = (lifecycle, sglang, verl, depth, vllm, sandbox_server, skyrl_agent, containers)
 Table = gpu.Table | kubernetes.Table
 
-HINTS = tuple(
-    sorted({h for m in _LINE_FORMATS for h in m.HINTS})
-)  # one of them stands in every line that is understood
+# one of them stands in every line that is understood
+HINTS = tuple(sorted({*generic.HINTS, *(hint for module in _LINE_FORMATS for hint in module.HINTS)}))
 HINT = re.compile("|".join(map(re.escape, HINTS)))
 
 _FAMILIES: dict[type, str] = {

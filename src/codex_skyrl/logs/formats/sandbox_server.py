@@ -8,7 +8,7 @@ import re
 from codex_skyrl.logs.event import SandboxServer
 from codex_skyrl.logs.formats import Parsed, Stamp
 
-HINTS: tuple[str, ...] = (" - remote_runtime_server:", ' - "POST /', ' - "GET /')
+HINTS: tuple[str, ...] = (" - remote_runtime_server:", ' - "')
 
 _OWN = re.compile(
     r"(\d\d):(\d\d):(\d\d) - remote_runtime_server:(?P<level>[A-Z]+): [\w.]+:\d+ - (?P<message>.*)", re.DOTALL

@@ -9,10 +9,7 @@ from codex_skyrl.logs.event import Kind, Lifecycle
 from codex_skyrl.logs.formats import Parsed
 from codex_skyrl.logs.formats.generic import stamp_of_text
 
-HINTS: tuple[str, ...] = (
-    "Using max_parallel_agents of ", "tasks to complete...", "Init failed. Running cleanup", "Running cleanup for run agent",
-    "Successfully evaluated instance ",
-)  # fmt: skip
+HINTS: tuple[str, ...] = ("Using max_parallel_agents of ", "tasks to complete", "Running cleanup for ", "Successfully ")
 
 _LOGURU = re.compile(r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+) \| [A-Z]+ *\| [^|]{0,200}? - (?P<message>.*)")
 _ID = r"instance (?P<i>\S+), trajectory (?P<t>\d+)"

@@ -6,7 +6,7 @@ import re
 from codex_skyrl.logs.event import Progress, StepMetrics
 from codex_skyrl.logs.formats import Parsed
 
-HINTS: tuple[str, ...] = ("step:", "it/s]", "s/it]", "examples/s]")
+HINTS: tuple[str, ...] = ("step:", "it/s]", "s/s]", "s/it]")
 
 _STEP = re.compile(r"step:(\d{1,9}) - (.+)")
 _PAIR = re.compile(r"([\w./@-]+):(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$")

@@ -9,7 +9,7 @@ import re
 from codex_skyrl.logs.event import LlmSample
 from codex_skyrl.logs.formats import Parsed, Stamp
 
-HINTS: tuple[str, ...] = ("Avg prompt throughput: ", "Avg generation throughput: ", "preempted by ")
+HINTS: tuple[str, ...] = (" throughput: ", "preempted by ")
 
 _HEAD = re.compile(
     r"(?:[A-Z]+ \d\d-\d\d (\d\d):(\d\d):(\d\d) )?(?:\[[\w./]+\.py:\d+\] )?(?:\[[\w./]+:\d+\] )?(?:(Engine \d+): )?"
