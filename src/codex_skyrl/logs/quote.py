@@ -1,9 +1,11 @@
 """Reads cited lines again, as they stand in their files, for quoting. Colours and control bytes are taken off."""
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from codex_skyrl.logs.lines import Reading, numbered_lines
+from codex_skyrl.logs.chunks import chunks
+from codex_skyrl.logs.lines import Reading, decode_line
 from codex_skyrl.logs.unwrap import strip_ansi
 
 LONGEST = 400  # characters of a quoted line
@@ -23,13 +25,21 @@ def quotes(places: Iterable[tuple[str, int]], files: Mapping[str, Path]) -> dict
 
 
 def _lines_of(path: Path, wanted: set[int]) -> Iterable[tuple[int, str]]:
-    last = max(wanted)
+    left = deque(sorted(wanted))
+    before = 0  # lines before this chunk
+    reading = Reading()
     try:
-        for number, text in numbered_lines(path, Reading()):
-            if number in wanted:
-                yield number, _clean(text)
-            if number >= last:
-                return
+        for chunk in chunks(path, reading):
+            last = before + chunk.count(b"\n") - 1
+            if left[0] <= last:
+                lines = chunk.split(b"\n")
+                while left and left[0] <= last:
+                    number = left.popleft()
+                    reading.lines = number
+                    yield number, _clean(decode_line(lines[number - before], reading))
+                if not left:
+                    return
+            before = last
     except OSError:
         return
 
