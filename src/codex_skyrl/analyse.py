@@ -4,12 +4,12 @@ The only place that puts rooms together; the CLI and later engines start here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from codex_skyrl.checkout.facts import Checkout
-from codex_skyrl.checkout.launch import Knobs, read_launch_scripts
+from codex_skyrl.checkout.launch import Knob, Knobs, read_launch_scripts
 from codex_skyrl.checkout.read import read_checkout
 from codex_skyrl.context.pack import Material, lines_around
 from codex_skyrl.context.redact import known_secrets, redact
@@ -17,7 +17,7 @@ from codex_skyrl.diagnosis.diagnose import diagnose
 from codex_skyrl.diagnosis.experiments import trials_of
 from codex_skyrl.diagnosis.facts import Case, case_of
 from codex_skyrl.errors import InputError
-from codex_skyrl.logs.discover import Found, Source, find, shown_path
+from codex_skyrl.logs.discover import Source, find, shown_path
 from codex_skyrl.logs.event import Event
 from codex_skyrl.logs.quote import quotes
 from codex_skyrl.logs.ranges import usable_processes
@@ -25,9 +25,12 @@ from codex_skyrl.logs.scan import FileReport, Scanner
 from codex_skyrl.pipeline.assemble import assemble
 from codex_skyrl.pipeline.run import Gathered, Reconstructor, Run
 from codex_skyrl.pipeline.trajectory import Place
-from codex_skyrl.report.inputs import input_of
+from codex_skyrl.remote.bundle import SUFFIX, read_bundle
+from codex_skyrl.remote.nodes import Lost, gathered_from, skew_notes
+from codex_skyrl.remote.taken import Taken
+from codex_skyrl.report.inputs import input_of, not_read
 from codex_skyrl.report.model import Diagnosis, Experiment, Setting
-from codex_skyrl.text import Lang
+from codex_skyrl.text import Lang, Text
 from codex_skyrl.whatif.predict import Prediction, foretell
 
 _EVENTS_A_REPORT = 2_000
@@ -36,20 +39,42 @@ Progress = Callable[[Source, int], None]  # the source being read, and bytes of 
 
 
 @dataclass(frozen=True)
+class Elsewhere:
+    """What came from other machines: sources, settings of their launch scripts, and what was lost on the way."""
+
+    sources: tuple[Taken, ...] = ()
+    settings: tuple[Knob, ...] = ()
+    lost: tuple[Lost, ...] = ()
+
+    def __add__(self, other: "Elsewhere") -> "Elsewhere":
+        return Elsewhere(self.sources + other.sources, self.settings + other.settings, self.lost + other.lost)
+
+
+@dataclass(frozen=True)
 class Read:
-    """What was read: the run, a report per file, settings, where each shown source lies on disk, and the checkout."""
+    """What was read: the run, a report per file, settings, where each shown source lies on disk, and the checkout.
+
+    `texts` are lines of sources that lie elsewhere, `notes` what else is to be said of a file, `lost` what could not be read.
+    """
 
     run: Run
     files: tuple[FileReport, ...]
     knobs: Knobs
-    found: Found
     on_disk: Mapping[str, Path]
     checkout: Checkout | None = None
+    texts: Mapping[Place, str] = field(default_factory=dict)
+    notes: Mapping[str, tuple[Text, ...]] = field(default_factory=dict)
+    lost: tuple[Lost, ...] = ()
 
     @cached_property
     def case(self) -> Case:
         """The run ready to be judged, computed once."""
         return case_of(self.run, self.knobs, self.checkout)
+
+    def quoted(self, places: set[Place]) -> dict[Place, str]:
+        """The lines at these places, without secrets, of files here and elsewhere."""
+        here = {place: redact(text) for place, text in quotes(places, self.on_disk).items()}
+        return here | {place: self.texts[place] for place in places if place in self.texts}
 
 
 def read(
@@ -68,7 +93,12 @@ def read(
     gathered: list[Gathered] = []
     files: list[FileReport] = []
     on_disk: dict[str, Path] = {}
+    elsewhere = Elsewhere()
     for source in found.sources:
+        if source.name.endswith(SUFFIX):
+            bundle = read_bundle(source.paths[0], source.name)
+            elsewhere += Elsewhere(bundle.sources, bundle.settings)
+            continue
         names = [_name(source, path) for path in source.paths]
         on_disk.update(zip(names, source.paths, strict=True))
         one, reports = _gather(source, names, progress)
@@ -77,11 +107,29 @@ def read(
     scripts = {path: shown_path(path, here) for path, _ in found.left if path.suffix == ".sh"}
     knobs = read_launch_scripts(scripts, scripts)
     on_disk.update({name: path for path, name in scripts.items()})
-    checkout = read_checkout(checkout_at or here)
+    return _put_together(gathered, files, knobs, on_disk, elsewhere, checkout_at or here)
+
+
+def read_elsewhere(elsewhere: Elsewhere, here: Path, checkout_at: Path | None = None) -> Read:
+    """What other machines sent, and the checkout around `checkout_at` (default: `here`)."""
+    return _put_together([], [], Knobs(), {}, elsewhere, checkout_at or here)
+
+
+def _put_together(
+    gathered: list[Gathered], files: list[FileReport], knobs: Knobs, on_disk: dict[str, Path],
+    elsewhere: Elsewhere, checkout_at: Path,
+) -> Read:  # fmt: skip
+    afar, skews = gathered_from(elsewhere.sources)
+    reports = [report for taken in elsewhere.sources for report in taken.reports]
+    notes = {r.path: tuple(skew_notes(taken, skews)) for taken in elsewhere.sources for r in taken.reports}
+    knobs = Knobs((*knobs.found, *elsewhere.settings))
+    checkout = read_checkout(checkout_at)
     if checkout is not None:
         on_disk = {source: Path(checkout.root) / source for source in checkout.sources} | on_disk
         knobs = knobs if knobs.found else checkout.only_script
-    return Read(assemble(gathered), tuple(files), knobs, found, on_disk, checkout)
+    texts = {place: text for taken in elsewhere.sources for place, text in taken.texts.items()}
+    run = assemble([*gathered, *afar])
+    return Read(run, (*files, *reports), knobs, on_disk, checkout, texts, notes, elsewhere.lost)
 
 
 def total_bytes(arguments: Iterable[str], here: Path, ray_root: Path | None) -> int:
@@ -92,8 +140,9 @@ def total_bytes(arguments: Iterable[str], here: Path, ray_root: Path | None) -> 
 def analyse(material: Read, lang: Lang) -> Diagnosis:
     """The offline diagnosis of what was read."""
     case = material.case
-    inputs = [input_of(report, lang) for report in material.files]
-    found = diagnose(case, inputs, lang, lambda places: _quoted(places, material.on_disk))
+    inputs = [input_of(report, lang, material.notes.get(report.path, ())) for report in material.files]
+    inputs += [not_read(lost.name, lost.why, lang) for lost in material.lost]
+    found = diagnose(case, inputs, lang, material.quoted)
     return _predicted(found.model_copy(update={"settings": _settings(material.knobs)}), case)
 
 
@@ -106,7 +155,7 @@ def _settings(knobs: Knobs) -> list[Setting]:
 def pack_material(material: Read, diagnosis: Diagnosis, env: Mapping[str, str]) -> Material:
     """What a pack is made from: the checkout, the run's settings, lines beside the evidence, values that are secret."""
     root = Path(material.checkout.root) if material.checkout is not None else None
-    around = _quoted(lines_around(diagnosis), material.on_disk)
+    around = material.quoted(lines_around(diagnosis))
     return Material(material.checkout, material.knobs, around, known_secrets(env, root))
 
 
@@ -165,10 +214,6 @@ def _scanned(
         progress(source, source.size)
     builder.out.shift_s = scanner.clock.shift_s
     return builder.out, scanner.reports
-
-
-def _quoted(places: set[Place], on_disk: Mapping[str, Path]) -> dict[Place, str]:
-    return {place: redact(text) for place, text in quotes(places, on_disk).items()}
 
 
 def _name(source: Source, path: Path) -> str:

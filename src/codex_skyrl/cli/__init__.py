@@ -21,6 +21,7 @@ _COMMANDS = {
     "whatif": ("codex_skyrl.cli.whatif", "Replay the steps with one knob changed: how would the step time change?"),
     "compare": ("codex_skyrl.cli.compare", "Compare two runs: better or worse, and did the bottleneck move?"),
     "watch": ("codex_skyrl.cli.watch", "Follow the logs of a running job: depths, verdict so far, alarms."),
+    "collect": ("codex_skyrl.cli.collect", "Take this node's logs into a small bundle that diagnose reads elsewhere."),
     "trace": ("codex_skyrl.cli.trace", "Write a run as a trace file for Perfetto."),
     "events": ("codex_skyrl.cli.events", "Show what is understood in log files, line by line."),
     "setup": ("codex_skyrl.cli.setup", "Write the Codex configuration for a gateway, and prove it."),

@@ -10,9 +10,9 @@ import click
 from rich.console import Console
 
 from codex_skyrl.cli import options
-from codex_skyrl.cli.console import WIDTH_WITHOUT_TERMINAL, consoles, resolve_lang
+from codex_skyrl.cli.console import WIDTH_WITHOUT_TERMINAL, Consoles, consoles, resolve_lang
 from codex_skyrl.report.model import Diagnosis
-from codex_skyrl.text import Lang
+from codex_skyrl.text import Lang, Text
 
 if TYPE_CHECKING:
     from codex_skyrl.analyse import Read
@@ -27,6 +27,8 @@ Wire = Literal["auto", "responses", "chat"]
               help="api: also ask a model; codex: ask it through the Codex CLI; auto: api when one is configured and its key is set.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "json", "md", "markdown", "html"]), default="text")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, writable=True), help="Write the report to a file.")
+@click.option("--ray", "cluster", is_flag=False, flag_value="auto", metavar="[ADDRESS]",
+              help="Read the logs on every node of this Ray cluster, where they lie; default: the running one. PATH: on the nodes; none: their Ray sessions.")  # fmt: skip
 @options.checkout
 @options.lang
 @options.quiet
@@ -41,7 +43,7 @@ Wire = Literal["auto", "responses", "chat"]
 def diagnose(
     paths: tuple[str, ...], engine: Engine, form: str, output: str | None, lang: Lang | None, quiet: bool,
     base_url: str | None, model: str | None, wire_api: Wire | None, env_key: str | None, binary: str | None,
-    checkout: str | None, budget_tokens: int, mask: bool, no_cache: bool,
+    checkout: str | None, cluster: str | None, budget_tokens: int, mask: bool, no_cache: bool,
 ) -> None:  # fmt: skip
     """Find the bottleneck stage of a SkyRL-v0 rollout.
 
@@ -55,7 +57,11 @@ def diagnose(
     env = os.environ
     chosen = resolve_lang(lang, env)
     show = consoles(env, sys.stdout, sys.stderr, quiet=quiet)
-    material = read_shown(paths, show.talk, checkout)
+    material = (
+        read_shown(paths, show.talk, checkout)
+        if cluster is None
+        else _read_cluster(cluster, paths, show, checkout, chosen)
+    )
     diagnosis = analyse(material, chosen)
     keep_report(options.state_folder(), diagnosis)
     if engine != "offline":
@@ -72,6 +78,18 @@ def diagnose(
         _write_html(diagnosis, material, output)
     else:
         _write(diagnosis, form, output, show.out)
+
+
+def _read_cluster(address: str, paths: tuple[str, ...], show: Consoles, checkout: str | None, lang: Lang) -> "Read":
+    """The logs of a cluster's nodes."""
+    from codex_skyrl.analyse import Elsewhere, read_elsewhere
+    from codex_skyrl.remote.ray_cluster import read_cluster
+
+    def say(what: Text) -> None:
+        show.talk.print(what.to(lang), soft_wrap=True, markup=False)
+
+    sources, lost = read_cluster(address, paths, Path.cwd(), say)
+    return read_elsewhere(Elsewhere(tuple(sources), (), tuple(lost)), Path.cwd(), options.folder(checkout))
 
 
 def _write_html(diagnosis: Diagnosis, material: "Read", output: str | None) -> None:

@@ -13,7 +13,7 @@ from codex_skyrl.errors import InputError
 
 USUAL_PLACES = ("logs", "outputs", "wandb/*/files/output.log", "ray/session_latest/logs")
 _LOG_NAME = re.compile(
-    r"\.(?:log|out|err|txt|csv|json|jsonl|ndjson)(?:[.-]\d[\w.-]*)?(?:\.(?:gz|zst))?$", re.IGNORECASE
+    r"\.(?:(?:log|out|err|txt|csv|json|jsonl|ndjson)(?:[.-]\d[\w.-]*)?(?:\.(?:gz|zst))?|tar\.zst)$", re.IGNORECASE
 )
 _ROTATED = re.compile(r"^(?P<stem>.+?)(?:[.-](?P<n>\d{1,3}|\d{8}(?:[-T]?\d{2,6})?))?(?P<z>\.(?:gz|zst))?$")
 _NOT_LOGS = {"package.json", "package-lock.json", "tsconfig.json", "truth.json", "requirements.txt", "expected.json"}

@@ -4,6 +4,7 @@ Sources that never state a date are laid over the dated ones by time of day.
 """
 
 from collections.abc import Sequence
+from statistics import median
 
 from codex_skyrl.logs.clock import DAY
 from codex_skyrl.logs.event import Kind, StepMetrics
@@ -11,13 +12,17 @@ from codex_skyrl.pipeline.record import Record
 from codex_skyrl.pipeline.run import Gathered, GpuSeries, LlmSeries, Placed, Run, StepRecords, when_shifted
 from codex_skyrl.pipeline.trajectory import Trajectory
 
+_SAME_CALL_S = 60.0  # ranks enter a call together, give or take their clocks
+_CLEARLY = 10.0
+
 
 def assemble(sources: Sequence[Gathered]) -> Run:
     """Put sources on one axis and their records into steps."""
     base = next((s.shift_s for s in sources if s.shift_s is not None), 0.0)
     dated_last = [s.last_s + s.shift_s for s in sources if s.shift_s is not None and s.last_s is not None]
     for source in sources:
-        _shift(source, _shift_of(source, base, dated_last))
+        _shift(source, _shift_of(source, base, dated_last) - source.skew_s)
+    _number_alike(sources)
     records = [r for s in sources for r in s.records if r.trajectories or r.series]
     pooled = [r for r in records if len(r.processes) > 1]
     for record in pooled:
@@ -101,6 +106,38 @@ def _move_trajectory(trajectory: Trajectory, by: float) -> None:
         value = getattr(trajectory, name)
         if value is not None:
             setattr(trajectory, name, value + by)
+
+
+def _number_alike(sources: Sequence[Gathered]) -> None:
+    """Calls are counted from where each source begins: one that begins later is counted on from the call it begins with."""
+    starts = {id(s): _starts(s) for s in sources}
+    reference = max(sources, key=lambda s: len(starts[id(s)]), default=None)
+    if reference is None:
+        return
+    for source in sources:
+        own, other = starts[id(source)], starts[id(reference)]
+        if source is reference or not own or not other:
+            continue
+        apart = {k: _apart(own, other, k) for k in range(-len(own) + 1, len(other))}
+        nearest = min(apart, key=lambda k: (apart[k], abs(k)))
+        if apart.get(0, float("inf")) > max(_SAME_CALL_S, _CLEARLY * apart[nearest]):
+            for record in source.records:
+                record.index += nearest
+
+
+def _starts(source: Gathered) -> dict[int, float]:
+    """When each of a source's calls began, by its number."""
+    found: dict[int, float] = {}
+    for record in source.records:
+        if record.first_event_s is not None:
+            found[record.index] = min(found.get(record.index, record.first_event_s), record.first_event_s)
+    return found
+
+
+def _apart(own: dict[int, float], other: dict[int, float], shift: int) -> float:
+    """Median distance of starts, calls of `own` counted on by `shift`; infinite when none are left to compare."""
+    distances = [abs(time - other[index + shift]) for index, time in own.items() if index + shift in other]
+    return median(distances) if distances else float("inf")
 
 
 def _metrics(sources: Sequence[Gathered]) -> list[Placed]:

@@ -77,6 +77,7 @@ class Gathered:
     failures: int = 0
     last_s: float | None = None
     shift_s: float | None = None
+    skew_s: float = 0.0  # how far its node's clock is ahead of the others'
 
     @property
     def mixed(self) -> bool:

@@ -1,12 +1,14 @@
 """What is said about each file that was read: families found, counts, and everything odd that was met."""
 
+from collections.abc import Sequence
+
 from codex_skyrl.logs.scan import FileReport
 from codex_skyrl.report.model import Input
 from codex_skyrl.text import Lang, Text
 
 
-def input_of(report: FileReport, lang: Lang) -> Input:
-    """The report's row for one file."""
+def input_of(report: FileReport, lang: Lang, notes: Sequence[Text] = ()) -> Input:
+    """The report's row for one file; `notes` are said beside what was odd in it."""
     events = sum(report.families.values())
     return Input(
         path=report.path,
@@ -14,8 +16,13 @@ def input_of(report: FileReport, lang: Lang) -> Input:
         bytes=report.reading.bytes,
         lines=report.reading.lines,
         events=events,
-        problems=[p.to(lang) for p in problems_of(report)],
+        problems=[p.to(lang) for p in (*problems_of(report), *notes)],
     )
+
+
+def not_read(name: str, why: Text, lang: Lang) -> Input:
+    """The row of something that was to be read and was not."""
+    return Input(path=name, kind="not-read", bytes=0, lines=0, events=0, problems=[why.to(lang)])
 
 
 def problems_of(report: FileReport) -> list[Text]:

@@ -1,0 +1,223 @@
+"""Reads logs where they lie: one task on each node of a Ray cluster lists them, one reads them; only tables come back.
+
+A node that is lost, or a file that cannot be read, is told as `Lost` and costs nothing else: what another node sees as well
+(a shared disk) is read there instead. Ray is imported here only, and only when it is asked for.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import codex_skyrl
+from codex_skyrl.errors import InputError
+from codex_skyrl.remote import on_node
+from codex_skyrl.remote.columns import Broken
+from codex_skyrl.remote.nodes import Lost
+from codex_skyrl.remote.on_node import Listed
+from codex_skyrl.remote.taken import Taken, decode
+from codex_skyrl.text import Text
+
+AUTO = "auto"
+_OLDEST = (2, 3)
+_PATIENCE_S = 1.0  # how often a wait looks up
+
+Say = Callable[[Text], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    id: str
+    name: str
+
+
+def read_cluster(address: str, arguments: Sequence[str], here: Path, say: Say) -> tuple[list[Taken], list[Lost]]:
+    """The sources of all nodes, and what was lost. `say` is told how it goes.
+
+    Raises:
+        InputError: when Ray is missing or too old, no cluster answers there, or no node has logs.
+    """
+    ray = _ray()
+    _connect(ray, address)
+    try:
+        nodes, lost = _nodes(ray)
+        say(Text(f"{len(nodes)} nodes: looking for logs", f"{len(nodes)} 个节点：正在查找日志"))
+        listed, gone = _on_each(ray, on_node.logs_here, {node: (list(arguments), str(here)) for node in nodes})
+        lost += [Lost(node.name, why) for node, why in gone.items()]
+        lost += [Lost(node.name, _nothing_found(why)) for node, (found, why) in listed.items() if not found]
+        sources, more = _read(ray, {node: found for node, (found, _) in listed.items() if found}, say)
+    finally:
+        ray.shutdown()
+    lost += more
+    if not sources:
+        told = "; ".join(f"{one.name}: {one.why.en}" for one in lost) or "it has no nodes"
+        raise InputError(
+            f"no logs could be read on this cluster ({told}).", where=f"--ray {address}",
+            fix="Name log files or globs as they are on the nodes: codex-skyrl diagnose PATH... --ray",
+        )  # fmt: skip
+    return sources, lost
+
+
+def _ray() -> ModuleType:
+    try:
+        import ray
+    except ImportError as error:
+        raise InputError("needs Ray.", where="--ray", fix="Run: pip install 'codex-skyrl[ray]'") from error
+    version = tuple(int(part) for part in ray.__version__.split(".")[:2])
+    if version < _OLDEST:
+        oldest = ".".join(map(str, _OLDEST))
+        raise InputError(f"needs Ray {oldest} or newer, this is {ray.__version__}.", where="--ray",
+                         fix="Collect a bundle on each node instead: codex-skyrl collect")  # fmt: skip
+    return ray
+
+
+def _connect(ray: ModuleType, address: str) -> None:
+    try:
+        with catch_warnings():
+            simplefilter("ignore")  # of its own coming changes
+            ray.init(address=address, log_to_driver=False, logging_level="critical", configure_logging=False)
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        said = " ".join(str(error).split())[:300] or type(error).__name__
+        raise InputError(
+            f"no Ray cluster could be joined there: {said}", where=f"--ray {address}",
+            fix="Run this on a node of the cluster, with its version of Ray, or name its address: --ray=HOST:PORT",
+        ) from error  # fmt: skip
+
+
+def _nodes(ray: ModuleType) -> tuple[list[_Node], list[Lost]]:
+    """The living nodes under names that differ, and the dead ones."""
+    alive = [n for n in ray.nodes() if n["Alive"]]
+    dead = [n for n in ray.nodes() if not n["Alive"]]
+    names = [_name(n) for n in alive]
+    nodes = [
+        _Node(n["NodeID"], name if names.count(name) == 1 else f"{name}-{n['NodeID'][:6]}")
+        for n, name in zip(alive, names, strict=True)
+    ]
+    before = Text("the node is dead: its logs are not in this report", "节点已失效：报告中没有它的日志")
+    return nodes, [Lost(_name(n), before) for n in dead]
+
+
+def _name(node: Mapping[str, Any]) -> str:
+    return str(
+        node.get("NodeName") or node.get("NodeManagerHostname") or node.get("NodeManagerAddress") or node["NodeID"]
+    )
+
+
+def _read(ray: ModuleType, listed: Mapping[_Node, Sequence[Listed]], say: Say) -> tuple[list[Taken], list[Lost]]:
+    """Every source once; of those that a lost node was to read, the ones that another node sees as well."""
+    wanted: dict[str, dict[_Node, Listed]] = {}
+    for node, found in listed.items():
+        for source in found:
+            wanted.setdefault(source[3], {})[node] = source
+    sources: list[Taken] = []
+    lost: list[Lost] = []
+    dead: dict[_Node, Text] = {}
+    while wanted:
+        work = _shared_out(wanted, dead)
+        bytes_each = {node: sum(s[2] for s in own.values()) for node, own in work.items()}
+        if not work:
+            break
+        say(Text(f"{len(work)} nodes read {sum(map(len, work.values()))} logs ({sum(bytes_each.values()) / 1e6:,.0f} MB)",
+                 f"{len(work)} 个节点正在读取 {sum(map(len, work.values()))} 个日志（{sum(bytes_each.values()) / 1e6:,.0f} MB）"))  # fmt: skip
+        tasks = {node: (node.name, [(s[0], s[1]) for s in own.values()]) for node, own in work.items()}
+        done, gone = _on_each(ray, on_node.read_here, tasks)
+        dead.update(gone)
+        for node, answers in done.items():
+            for identity, (name, data, why) in zip(work[node], answers, strict=True):
+                del wanted[identity]
+                try:
+                    if data is None:
+                        raise Broken(why)
+                    sources.append(decode(data))
+                except Broken as error:
+                    lost.append(
+                        Lost(f"{node.name}:{name}", Text(f"it could not be read: {error}", f"无法读取：{error}"))
+                    )
+    for node, why in dead.items():
+        names = [s[0] for holders in wanted.values() for holder, s in holders.items() if holder == node]
+        left = ", ".join(names) if names else ""
+        lost.append(Lost(node.name, _with_logs(why, left)))
+    return sorted(sources, key=lambda taken: taken.name), lost
+
+
+def _shared_out(
+    wanted: Mapping[str, Mapping[_Node, Listed]], dead: Mapping[_Node, Text]
+) -> dict[_Node, dict[str, Listed]]:
+    """Which node reads which source: those that only it sees, of the others an even share of the bytes."""
+    work: dict[_Node, dict[str, Listed]] = {}
+    load: dict[_Node, int] = {}
+    for identity, holders in sorted(wanted.items(), key=lambda item: (len(item[1]), item[0])):
+        living = [node for node in holders if node not in dead]
+        if not living:
+            continue
+        node = min(living, key=lambda n: (load.get(n, 0), n.name))
+        work.setdefault(node, {})[identity] = holders[node]
+        load[node] = load.get(node, 0) + holders[node][2]
+    return work
+
+
+def _on_each(
+    ray: ModuleType, task: Callable[..., Any], work: Mapping[_Node, Sequence[Any]]
+) -> tuple[dict[_Node, Any], dict[_Node, Text]]:
+    """Run `task` once on each node; the answers, and why there is none. Nodes without our package get it sent."""
+    done, gone = _once(ray, task, work, None)
+    without = {node: why for node, why in gone.items() if "No module named 'codex_skyrl'" in why.en}
+    if without:
+        package = {"py_modules": [str(Path(codex_skyrl.__file__).parent)]}
+        again, still = _once(ray, task, {node: work[node] for node in without}, package)
+        done |= again
+        gone = {node: why for node, why in gone.items() if node not in without} | still
+    return done, gone
+
+
+def _once(
+    ray: ModuleType, task: Callable[..., Any], work: Mapping[_Node, Sequence[Any]], runtime_env: dict[str, Any] | None
+) -> tuple[dict[_Node, Any], dict[_Node, Text]]:
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    def start(node: _Node) -> Any:
+        here = NodeAffinitySchedulingStrategy(node.id, soft=False)
+        options = {"num_cpus": 0, "max_retries": 0, "scheduling_strategy": here, "runtime_env": runtime_env}
+        return ray.remote(task).options(**options).remote(*work[node])
+
+    running = {start(node): node for node in work}
+    done: dict[_Node, Any] = {}
+    gone: dict[_Node, Text] = {}
+    while running:
+        ready, _ = ray.wait(list(running), num_returns=1, timeout=_PATIENCE_S)
+        for answer in ready:
+            node = running.pop(answer)
+            try:
+                done[node] = ray.get(answer)
+            except ray.exceptions.RayError as error:
+                gone[node] = _why(ray, error)
+        alive = {n["NodeID"] for n in ray.nodes() if n["Alive"]}
+        for answer, node in list(running.items()):
+            if node.id not in alive:
+                del running[answer]
+                gone[node] = _NODE_LOST
+    return done, gone
+
+
+_NODE_LOST = Text("the node was lost while its logs were read", "读取日志时节点丢失")
+
+
+def _why(ray: ModuleType, error: Exception) -> Text:
+    lost = (ray.exceptions.WorkerCrashedError, ray.exceptions.ObjectLostError, ray.exceptions.RaySystemError)
+    if isinstance(error, lost) or type(error).__name__ in ("NodeDiedError", "TaskUnschedulableError"):
+        return _NODE_LOST
+    cause = getattr(error, "cause", None) or error
+    said = " ".join(str(cause).split())[-300:]
+    return Text(f"its task failed: {type(cause).__name__}: {said}", f"任务失败：{type(cause).__name__}：{said}")
+
+
+def _with_logs(why: Text, names: str) -> Text:
+    if not names:
+        return why
+    return Text(f"{why.en}; not in this report: {names}", f"{why.zh}；报告中没有：{names}")
+
+
+def _nothing_found(why: str) -> Text:
+    return Text(f"it has none of these logs ({why})", f"这里没有这些日志（{why}）")
