@@ -128,6 +128,7 @@ def _put_together(
         on_disk = {source: Path(checkout.root) / source for source in checkout.sources} | on_disk
         knobs = knobs if knobs.found else checkout.only_script
     texts = {place: text for taken in elsewhere.sources for place, text in taken.texts.items()}
+    texts |= {(knob.source, knob.line): knob.text for knob in elsewhere.settings}
     run = assemble([*gathered, *afar])
     return Read(run, (*files, *reports), knobs, on_disk, checkout, texts, notes, elsewhere.lost)
 

@@ -44,9 +44,9 @@ def collect(arguments: Iterable[str], here: Path, ray_root: Path | None, node: s
 
 
 def redacted_knob(knob: Knob) -> Knob:
-    """A setting without a secret value; its line stays behind."""
+    """A setting without a secret value in it or in its line."""
     value = redact(f"{knob.key}={knob.value}").removeprefix(f"{knob.key}=")
-    return Knob(knob.key, value, knob.source, knob.line)
+    return Knob(knob.key, value, knob.source, knob.line, redact(knob.text))
 
 
 def _taken(sources: Iterable[Source], node: str, told: Collected) -> Iterator[Taken]:

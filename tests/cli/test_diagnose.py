@@ -1,23 +1,16 @@
 """The real command in a real process: languages, formats, engines, bad input."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from cli_runner import run
 from codex_skyrl.report.model import Diagnosis
 from gateway import chat, gateway
 from story import batch, play, write_log
-
-
-def run(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("CODEX", "TAOTOKEN", "LC_", "LANG"))}
-    clean |= {"CODEX_HOME": str(cwd / "no-codex"), "PYTHONWARNINGS": "error", **env}
-    code = "from codex_skyrl.cli import main; main()"
-    return subprocess.run([sys.executable, "-c", code, *arguments], cwd=cwd, env=clean, capture_output=True, text=True, check=False)  # fmt: skip
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import math
 import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,5 @@ def test_other_bytes_are_refused(noise: bytes, where: int) -> None:
     [group] = table_of(events(40))
     at = len(group) * where // 4
     for broken in (noise, group[:at], group[:at] + noise + group[at + len(noise) :]):
-        try:
+        with suppress(Broken):
             assert len(list(events_in([broken]))) <= 40
-        except Broken:
-            pass

@@ -83,7 +83,7 @@ def diagnose(
 def _read_cluster(address: str, paths: tuple[str, ...], show: Consoles, checkout: str | None, lang: Lang) -> "Read":
     """The logs of a cluster's nodes."""
     from codex_skyrl.analyse import Elsewhere, read_elsewhere
-    from codex_skyrl.remote.ray_cluster import read_cluster
+    from codex_skyrl.remote.cluster import read_cluster
 
     def say(what: Text) -> None:
         show.talk.print(what.to(lang), soft_wrap=True, markup=False)

@@ -1,6 +1,6 @@
 """A bundle: what one node's logs say, small enough to carry, as `*.tar.zst`.
 
-manifest.json    {"format": 1, "tool": version, "node": name, "settings": [[key, value, source, line], ...]}
+manifest.json    {"format": 1, "tool": version, "node": name, "settings": [[key, value, source, line, text], ...]}
 0001.events      one source (see `taken`), and so on
 """
 
@@ -45,7 +45,7 @@ def write_bundle(path: Path, node: str, sources: Iterable[Taken], settings: Sequ
 
     manifest = {
         "format": _FORMAT, "tool": __version__, "node": node,
-        "settings": [[k.key, k.value, k.source, k.line] for k in settings],
+        "settings": [[k.key, k.value, k.source, k.line, k.text] for k in settings],
     }  # fmt: skip
     try:
         handle, scratch = tempfile.mkstemp(dir=path.parent or Path(), prefix=f".{path.name}.")
@@ -105,8 +105,8 @@ def read_bundle(path: Path, shown: str) -> Bundle:
 
 
 def _knob(row: Sequence[object]) -> Knob:
-    key, value, source, line = row
-    return Knob(str(key), str(value), str(source), int(str(line)))
+    key, value, source, line, text = row
+    return Knob(str(key), str(value), str(source), int(str(line)), str(text))
 
 
 def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:

@@ -4,27 +4,30 @@ A node that is lost, or a file that cannot be read, is told as `Lost` and costs 
 (a shared disk) is read there instead. Ray is imported here only, and only when it is asked for.
 """
 
+import os
+import socket
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import codex_skyrl
 from codex_skyrl.errors import InputError
 from codex_skyrl.remote import on_node
+from codex_skyrl.remote.cluster import tell
 from codex_skyrl.remote.columns import Broken
 from codex_skyrl.remote.nodes import Lost
 from codex_skyrl.remote.on_node import Listed
-from codex_skyrl.remote.taken import Taken, decode
+from codex_skyrl.remote.taken import decode
 from codex_skyrl.text import Text
 
-AUTO = "auto"
 _OLDEST = (2, 3)
+_ANSWER_S = 10.0
 _PATIENCE_S = 1.0  # how often a wait looks up
 
-Say = Callable[[Text], None]
+Say = Callable[[str, str], None]  # English, Chinese
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +36,42 @@ class _Node:
     name: str
 
 
-def read_cluster(address: str, arguments: Sequence[str], here: Path, say: Say) -> tuple[list[Taken], list[Lost]]:
-    """The sources of all nodes, and what was lost. `say` is told how it goes.
+def main(address: str, *arguments: str) -> None:
+    """Run by `cluster.read_cluster`, which reads what is told on the standard output."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what Ray prints is none of ours
 
-    Raises:
-        InputError: when Ray is missing or too old, no cluster answers there, or no node has logs.
-    """
-    ray = _ray()
-    _connect(ray, address)
+    def say(en: str, zh: str) -> None:
+        tell(out, "say", en, zh)
+
     try:
-        nodes, lost = _nodes(ray)
-        say(Text(f"{len(nodes)} nodes: looking for logs", f"{len(nodes)} 个节点：正在查找日志"))
-        listed, gone = _on_each(ray, on_node.logs_here, {node: (list(arguments), str(here)) for node in nodes})
-        lost += [Lost(node.name, why) for node, why in gone.items()]
-        lost += [Lost(node.name, _nothing_found(why)) for node, (found, why) in listed.items() if not found]
-        sources, more = _read(ray, {node: found for node, (found, _) in listed.items() if found}, say)
-    finally:
-        ray.shutdown()
+        tables, lost = _read_cluster(_ray(), address, arguments, say)
+    except InputError as error:
+        tell(out, "error", error.what, error.where, error.fix)
+        return
+    for table in tables:
+        tell(out, "table", len(table), data=table)
+    for one in lost:
+        tell(out, "lost", one.name, one.why.en, one.why.zh)
+    tell(out, "end")
+
+
+def _read_cluster(ray: ModuleType, address: str, arguments: Sequence[str], say: Say) -> tuple[list[bytes], list[Lost]]:
+    _connect(ray, address)
+    nodes, lost = _nodes(ray)
+    say(f"looking for logs on {len(nodes)} nodes", f"正在 {len(nodes)} 个节点上查找日志")
+    listed, gone = _on_each(ray, on_node.logs_here, {node: (list(arguments), str(Path.cwd())) for node in nodes})
+    lost += [Lost(node.name, why) for node, why in gone.items()]
+    lost += [Lost(node.name, _nothing_found(why)) for node, (found, why) in listed.items() if not found]
+    tables, more = _read(ray, {node: found for node, (found, _) in listed.items() if found}, say)
     lost += more
-    if not sources:
+    if not tables:
         told = "; ".join(f"{one.name}: {one.why.en}" for one in lost) or "it has no nodes"
         raise InputError(
             f"no logs could be read on this cluster ({told}).", where=f"--ray {address}",
             fix="Name log files or globs as they are on the nodes: codex-skyrl diagnose PATH... --ray",
         )  # fmt: skip
-    return sources, lost
+    return tables, lost
 
 
 def _ray() -> ModuleType:
@@ -74,16 +88,13 @@ def _ray() -> ModuleType:
 
 
 def _connect(ray: ModuleType, address: str) -> None:
+    host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
-        with catch_warnings():
-            simplefilter("ignore")  # of its own coming changes
-            ray.init(address=address, log_to_driver=False, logging_level="critical", configure_logging=False)
+        if host and port.isdigit():
+            socket.create_connection((host, int(port)), _ANSWER_S).close()  # Ray would wait much longer
+        ray.init(address=address, log_to_driver=False, logging_level="critical", configure_logging=False)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        said = " ".join(str(error).split())[:300] or type(error).__name__
-        raise InputError(
-            f"no Ray cluster could be joined there: {said}", where=f"--ray {address}",
-            fix="Run this on a node of the cluster, with its version of Ray, or name its address: --ray=HOST:PORT",
-        ) from error  # fmt: skip
+        raise SystemExit(" ".join(str(error).split())[:300] or type(error).__name__) from error
 
 
 def _nodes(ray: ModuleType) -> tuple[list[_Node], list[Lost]]:
@@ -105,22 +116,27 @@ def _name(node: Mapping[str, Any]) -> str:
     )
 
 
-def _read(ray: ModuleType, listed: Mapping[_Node, Sequence[Listed]], say: Say) -> tuple[list[Taken], list[Lost]]:
+def _read(ray: ModuleType, listed: Mapping[_Node, Sequence[Listed]], say: Say) -> tuple[list[bytes], list[Lost]]:
     """Every source once; of those that a lost node was to read, the ones that another node sees as well."""
     wanted: dict[str, dict[_Node, Listed]] = {}
     for node, found in listed.items():
         for source in found:
             wanted.setdefault(source[3], {})[node] = source
-    sources: list[Taken] = []
+    tables: dict[str, bytes] = {}
     lost: list[Lost] = []
     dead: dict[_Node, Text] = {}
     while wanted:
         work = _shared_out(wanted, dead)
-        bytes_each = {node: sum(s[2] for s in own.values()) for node, own in work.items()}
         if not work:
             break
-        say(Text(f"{len(work)} nodes read {sum(map(len, work.values()))} logs ({sum(bytes_each.values()) / 1e6:,.0f} MB)",
-                 f"{len(work)} 个节点正在读取 {sum(map(len, work.values()))} 个日志（{sum(bytes_each.values()) / 1e6:,.0f} MB）"))  # fmt: skip
+        logs, size = (
+            sum(map(len, work.values())),
+            f"{sum(s[2] for own in work.values() for s in own.values()) / 1e6:,.0f}",
+        )
+        say(
+            f"reading {logs} logs ({size} MB) on {len(work)} nodes",
+            f"正在 {len(work)} 个节点上读取 {logs} 个日志（{size} MB）",
+        )
         tasks = {node: (node.name, [(s[0], s[1]) for s in own.values()]) for node, own in work.items()}
         done, gone = _on_each(ray, on_node.read_here, tasks)
         dead.update(gone)
@@ -130,7 +146,7 @@ def _read(ray: ModuleType, listed: Mapping[_Node, Sequence[Listed]], say: Say) -
                 try:
                     if data is None:
                         raise Broken(why)
-                    sources.append(decode(data))
+                    tables[decode(data).name] = data
                 except Broken as error:
                     lost.append(
                         Lost(f"{node.name}:{name}", Text(f"it could not be read: {error}", f"无法读取：{error}"))
@@ -139,7 +155,7 @@ def _read(ray: ModuleType, listed: Mapping[_Node, Sequence[Listed]], say: Say) -
         names = [s[0] for holders in wanted.values() for holder, s in holders.items() if holder == node]
         left = ", ".join(names) if names else ""
         lost.append(Lost(node.name, _with_logs(why, left)))
-    return sorted(sources, key=lambda taken: taken.name), lost
+    return [tables[name] for name in sorted(tables)], lost
 
 
 def _shared_out(
@@ -221,3 +237,7 @@ def _with_logs(why: Text, names: str) -> Text:
 
 def _nothing_found(why: str) -> Text:
     return Text(f"it has none of these logs ({why})", f"这里没有这些日志（{why}）")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,31 @@
+"""A Ray cluster on this machine in a process of its own: `python ray_nodes.py NAME=FOLDER ...`.
+
+Each node finds its folder in $RUN_LOGS. Prints its address as JSON, then obeys lines on stdin: `kill NAME`, answered by `done`;
+ends when stdin does.
+"""
+
+import json
+import sys
+
+
+def main() -> None:
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster()
+    try:
+        nodes = {}
+        for argument in sys.argv[1:]:
+            name, _, folder = argument.partition("=")
+            nodes[name] = cluster.add_node(
+                num_cpus=1, node_name=name, env_vars={"RUN_LOGS": folder}, object_store_memory=80_000_000, include_dashboard=False
+            )  # fmt: skip
+        print(json.dumps({"address": cluster.address}), flush=True)
+        for line in sys.stdin:
+            cluster.remove_node(nodes[line.split()[1]], allow_graceful=False)
+            print("done", flush=True)
+    finally:
+        cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main()
