@@ -3,6 +3,7 @@
 Puts together what `pipeline` computed; judges nothing.
 """
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -33,6 +34,8 @@ class StageFacts:
     completed: int
     failed: int
     service_s: float | None
+    services: "array[float]"  # of each item, seconds of its work
+    held_s: float  # all items together: how long workers held them after the work was done
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class StepFacts:
     end_s: float
     makespan_s: float | None
     makespan_bounds_s: tuple[float, float] | None
+    seen: int  # trajectories that a worker was seen to take
     workers_known: bool  # False: numbers of workers are only bounded from below by what was seen
 
     @property
@@ -89,8 +93,7 @@ class StepFacts:
 
     def judgeable(self) -> bool:
         """Enough of the step was seen to say what limits it."""
-        taken = sum(1 for p in self.pipelines for t in p.trajectories() if t.init.taken_s or t.run.taken_s)
-        return taken >= _WORTH_JUDGING and self.observed_s > 0
+        return self.seen >= _WORTH_JUDGING and self.observed_s > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +170,7 @@ def _step(run: Run, step: StepRecords, stated: Workers, per_instance: int | None
         end_s=end,
         makespan_s=makespan,
         makespan_bounds_s=None if makespan is None else (max(0.0, makespan - 1.0), makespan + 1.0),
+        seen=sum(1 for p in pipelines for t in p.trajectories() if t.init.taken_s or t.run.taken_s),
         workers_known=stated.run is not None or not any(r.truncated for r in step.records),
     )
 
@@ -187,6 +191,8 @@ def _stage(pipelines: Sequence[Pipeline], spans: Sequence[float], stage: Stage) 
     completed = sum(getattr(p.shown.stages, stage).completed for p in pipelines)
     failed = sum(getattr(p.shown.stages, stage).failed for p in pipelines)
     busy = weighted((o.busy, w) for o, w in zip(shares, weights, strict=True))
+    visits = [t.visit(stage) for p in pipelines for t in p.trajectories()]
+    services = array("d", (s for v in visits if (s := v.service_s) is not None))
     return StageFacts(
         workers=sum(workers) if workers else None,
         busy=busy,
@@ -194,14 +200,14 @@ def _stage(pipelines: Sequence[Pipeline], spans: Sequence[float], stage: Stage) 
         starved=weighted((o.starved, w) for o, w in zip(shares, weights, strict=True)),
         completed=completed,
         failed=failed,
-        service_s=_mean_service(pipelines, stage, (busy or 0.0) * sum(weights)),
+        service_s=_mean_service(pipelines, services, completed, (busy or 0.0) * sum(weights)),
+        services=services,
+        held_s=sum(v.blocked_s for v in visits if v.service_s is not None),
     )
 
 
-def _mean_service(pipelines: Sequence[Pipeline], stage: Stage, busy_s: float) -> float | None:
+def _mean_service(pipelines: Sequence[Pipeline], services: "array[float]", ended: int, busy_s: float) -> float | None:
     """Mean over items; where ids are folded, worker-seconds over completions."""
     if any(p.record.folded for p in pipelines):
-        ended = sum(getattr(p.shown.stages, stage).completed for p in pipelines)
         return busy_s / ended if ended and busy_s else None
-    services = [s for p in pipelines for t in p.trajectories() if (s := t.visit(stage).service_s) is not None]
     return sum(services) / len(services) if services else None

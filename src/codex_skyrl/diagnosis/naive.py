@@ -66,15 +66,11 @@ def _printed(steps: Sequence[StepFacts]) -> dict[Stage, float]:
     """Mean printed seconds per stage: for init they include waiting for a place in run_queue."""
     found: dict[Stage, float] = {}
     for stage in STAGES:
-        values = [
-            service + (t.init.blocked_s if stage == "init" else 0.0)
-            for s in steps
-            for p in s.pipelines
-            for t in p.trajectories()
-            if (service := t.visit(stage).service_s) is not None
-        ]
-        if values:
-            found[stage] = sum(values) / len(values)
+        facts = [step.stages[stage] for step in steps]
+        items = sum(len(f.services) for f in facts)
+        if items:
+            printed = sum(sum(f.services) + (f.held_s if stage == "init" else 0.0) for f in facts)
+            found[stage] = printed / items
     return found
 
 

@@ -39,8 +39,7 @@ def _queue(queues: list[Queue], pipelines: Sequence[Pipeline]) -> Queue:
 def _stage(steps: Sequence[StepFacts], stage: Stage) -> StageFigures:
     facts = [s.stages[stage] for s in steps]
     spans = [s.observed_s * (s.stages[stage].workers or 0) for s in steps]
-    trajectories = (t for s in steps for p in s.pipelines for t in p.trajectories())
-    services = sorted(x for t in trajectories if (x := t.visit(stage).service_s) is not None)
+    services = sorted(seconds for f in facts for seconds in f.services)
     workers = [f.workers for f in facts if f.workers is not None]
     return StageFigures(
         workers=max(workers, default=None),

@@ -9,8 +9,7 @@ from statistics import median
 from codex_skyrl.logs.clock import DAY
 from codex_skyrl.logs.event import Kind, StepMetrics
 from codex_skyrl.pipeline.record import Record
-from codex_skyrl.pipeline.run import Gathered, GpuSeries, LlmSeries, Placed, Run, StepRecords, when_shifted
-from codex_skyrl.pipeline.trajectory import Trajectory
+from codex_skyrl.pipeline.run import Gathered, GpuSeries, LlmSeries, Placed, Run, StepRecords
 
 _SAME_CALL_S = 60.0  # ranks enter a call together, give or take their clocks
 _CLEARLY = 10.0
@@ -23,7 +22,7 @@ def assemble(sources: Sequence[Gathered]) -> Run:
     for source in sources:
         _shift(source, _shift_of(source, base, dated_last) - source.skew_s)
     _number_alike(sources)
-    records = [r for s in sources for r in s.records if r.trajectories or r.series]
+    records = [r for s in sources for r in s.records if r.worked]
     pooled = [r for r in records if len(r.processes) > 1]
     for record in pooled:
         _complete_pooled(record)
@@ -64,7 +63,7 @@ def _shift(source: Gathered, by: float) -> None:
         Placed(None if p.time_s is None else p.time_s + by, p.place, p.process, p.body) for p in source.placed
     ]
     for record in source.records:
-        _move_record(record, by)
+        record.move(by)
 
 
 def _move(series: LlmSeries | GpuSeries, by: float) -> None:
@@ -73,39 +72,6 @@ def _move(series: LlmSeries | GpuSeries, by: float) -> None:
     if isinstance(series, LlmSeries):
         for i, time in enumerate(series.retractions):
             series.retractions[i] = time + by
-
-
-def _move_record(record: Record, by: float) -> None:
-    record.started, record.ended = when_shifted(record.started, by), when_shifted(record.ended, by)
-    for name in ("first_event_s", "last_event_s"):
-        value = getattr(record, name)
-        if value is not None:
-            setattr(record, name, value + by)
-    for moments in record.series.values():
-        for i, time in enumerate(moments.times):
-            moments.times[i] = time + by
-    record.loop_seconds = {int(s + by) for s in record.loop_seconds}
-    record.thread_seconds = {int(s + by) for s in record.thread_seconds}
-    for session in record.sessions.values():
-        session.connecting_s += by
-        session.started_s = None if session.started_s is None else session.started_s + by
-        session.ready_s = None if session.ready_s is None else session.ready_s + by
-    for trajectory in record.trajectories.values():
-        _move_trajectory(trajectory, by)
-
-
-def _move_trajectory(trajectory: Trajectory, by: float) -> None:
-    for visit in (trajectory.init, trajectory.run, trajectory.eval):
-        for name in ("ready_s", "taken_s", "served_s"):
-            value = getattr(visit, name)
-            if value is not None:
-                setattr(visit, name, value + by)
-        visit.entered = when_shifted(visit.entered, by)
-        visit.released = when_shifted(visit.released, by)
-    for name in ("last_turn_s", "tests_started_s", "tests_done_s"):
-        value = getattr(trajectory, name)
-        if value is not None:
-            setattr(trajectory, name, value + by)
 
 
 def _number_alike(sources: Sequence[Gathered]) -> None:

@@ -48,7 +48,7 @@ class Pipeline:
     size_exact: bool
     workers: Workers
     occupancy: dict[Stage, Occupancy]
-    curves: dict[Stage, list[tuple[float, int]]]
+    curves: dict[Stage, series.Curve]
     shown: PipelineFigures
 
     @property
@@ -200,7 +200,7 @@ def pipeline_of(record: Record, step: int, per_instance: int | None, stated: Wor
     makespan = end - start if finished and start is not None and end is not None and end > start else None
     begin = start if start is not None else record.first_event_s
     occupancy = {s: occupancy_of(record, s, workers.of(s), begin, end) for s in STAGES}
-    curves = {s: curve_of(record, s, size, start) for s in STAGES}
+    curves = {s: series.Curve(curve_of(record, s, size, start)) for s in STAGES}
     queues = {s: _queue(record, s, curves[s], start, end, ranks) for s in STAGES}
     stages = {s: _stage(record, s, workers.of(s), occupancy[s]) for s in STAGES}
     shown = PipelineFigures(
@@ -214,7 +214,7 @@ def pipeline_of(record: Record, step: int, per_instance: int | None, stated: Wor
 
 
 def _queue(
-    record: Record, stage: Stage, curve: list[tuple[float, int]], start: float | None, end: float | None, ranks: int
+    record: Record, stage: Stage, curve: series.Curve, start: float | None, end: float | None, ranks: int
 ) -> Queue:
     if not curve:
         return Queue()
@@ -232,7 +232,7 @@ def _queue(
     )
 
 
-def _deepest(curve: list[tuple[float, int]], stage: Stage, begin: float | None) -> int:
+def _deepest(curve: series.Curve, stage: Stage, begin: float | None) -> int:
     """The deepest depth that stands at the end of a second: within one, Ray may have swapped lines.
 
     init is pre-filled; its first second ends when the workers have taken their first items.

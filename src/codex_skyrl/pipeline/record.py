@@ -12,6 +12,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from codex_skyrl.logs.event import Event, Kind, Lifecycle, When
+from codex_skyrl.pipeline.details import Details, Moments, Session, packed, unpacked, when_shifted
 from codex_skyrl.pipeline.trajectory import Place, Trajectory, Visit
 from codex_skyrl.report.model import Stage
 
@@ -28,57 +29,12 @@ COUNTED = frozenset({
 # Prints whose seconds run from the moment a worker took the item to the moment of the print.
 _TIMED_FROM_TAKEN: dict[Kind, Stage] = {Kind.INIT_DONE: "init", Kind.EVAL_DONE: "eval"}
 
+MOST_OPEN = 8  # records whose details are not packed, beside those that still grow
+
 # Lines that the event loop's own thread writes; while it is blocked none of them appears.
 LOOP_KINDS = frozenset({
     Kind.INIT_STARTED, Kind.INIT_DONE, Kind.RUN_STARTED, Kind.RUN_DONE, Kind.EVAL_STARTED, Kind.EVAL_DONE,
 })  # fmt: skip
-
-
-@dataclass(slots=True)
-class Moments:
-    """A series of moments: `times` (seconds), `counts`, and `orders` (position in the input); with its ends' places."""
-
-    times: array[float] = field(default_factory=lambda: array("d"))
-    counts: array[int] = field(default_factory=lambda: array("l"))
-    orders: array[int] = field(default_factory=lambda: array("q"))
-    first: Place | None = None
-    last: Place | None = None
-
-    def add(self, order: int, time: float, count: int, place: Place) -> None:
-        self.orders.append(order)
-        self.times.append(time)
-        self.counts.append(count)
-        self.first = self.first or place
-        self.last = place
-
-    def changes(self, sign: int) -> list[tuple[int, float, int]]:
-        """(order, time, signed count) of each moment."""
-        return [(o, t, sign * n) for o, t, n in zip(self.orders, self.times, self.counts, strict=True)]
-
-    @property
-    def total(self) -> int:
-        return sum(self.counts)
-
-    @property
-    def sum_s(self) -> float:
-        """Sum of the moments, each as often as it counts."""
-        return sum(t * n for t, n in zip(self.times, self.counts, strict=True))
-
-    @property
-    def mean_s(self) -> float | None:
-        return self.sum_s / self.total if self.total else None
-
-
-@dataclass(slots=True)
-class Session:
-    """One sandbox from the pool thread that asks for it until it answers; seconds on the source's axis."""
-
-    connecting_s: float
-    image: str
-    place: Place
-    started_s: float | None = None
-    ready_s: float | None = None
-    failed: bool = False
 
 
 @dataclass(slots=True)
@@ -101,24 +57,74 @@ class Record:
     batch: int | None = None
     eval_workers: int | None = None
     eval_workers_at: Place | None = None
-    trajectories: dict[tuple[str, int], Trajectory] = field(default_factory=dict)
-    series: dict[Kind, Moments] = field(default_factory=dict)
-    sessions: dict[str, Session] = field(default_factory=dict)
-    turn_gaps: array[float] = field(default_factory=lambda: array("d"))
     eval_errors: Counter[str] = field(default_factory=Counter)
     eval_error_at: dict[str, Place] = field(default_factory=dict)
     max_iterations: int | None = None
     remaining: tuple[Place, str] | None = None
     folded: int = 0
     first_wave: int = 0
-    loop_seconds: set[int] = field(default_factory=set)
-    thread_seconds: set[int] = field(default_factory=set)
     processes: set[str] = field(default_factory=set)  # who wrote its lines
+    worked: bool = False  # it holds a trajectory or a moment
     _wave_open: bool = True
-    _initialising: dict[str, deque[Trajectory]] = field(default_factory=dict)
+    _details: Details | None = field(default_factory=Details)
+    _packed: bytes = b""  # the details, as long as they are put away
+    _moved_s: float = 0.0  # what the details must be moved by when they are taken out again
+
+    @property
+    def details(self) -> Details:
+        """What it holds of each trajectory and moment; taken out again when it was put away."""
+        if self._details is None:
+            self._details = unpacked(self._packed)
+            self._details.move(self._moved_s)
+            _at_hand(self)
+        return self._details
+
+    def put_away(self) -> None:
+        """Keep the details packed, in about a sixth of the memory: the step is over and others follow."""
+        if self._details is not None and not self._packed:
+            self._packed, self._details, self._moved_s = packed(self._details), None, 0.0
+
+    def _reopen(self) -> None:
+        """A line came late: the details change, so what was packed is void."""
+        self._details, self._packed = self.details, b""
+        _AT_HAND.pop(id(self), None)
+
+    @property
+    def trajectories(self) -> dict[tuple[str, int], Trajectory]:
+        return self.details.trajectories
+
+    @property
+    def series(self) -> dict[Kind, Moments]:
+        return self.details.series
+
+    @property
+    def sessions(self) -> dict[str, Session]:
+        return self.details.sessions
+
+    @property
+    def turn_gaps(self) -> array[float]:
+        return self.details.turn_gaps
+
+    @property
+    def loop_seconds(self) -> set[int]:
+        return self.details.loop_seconds
+
+    @property
+    def thread_seconds(self) -> set[int]:
+        return self.details.thread_seconds
 
     def moments(self, kind: Kind) -> Moments:
         return self.series.get(kind) or Moments()
+
+    def move(self, by: float) -> None:
+        """Shift all times by so many seconds."""
+        self.started, self.ended = when_shifted(self.started, by), when_shifted(self.ended, by)
+        self.first_event_s = None if self.first_event_s is None else self.first_event_s + by
+        self.last_event_s = None if self.last_event_s is None else self.last_event_s + by
+        if self._packed:
+            self._moved_s += by
+        if self._details is not None:
+            self._details.move(by)
 
     def just_begun(self, now_s: float) -> bool:
         """Whether only the first wave of inits has been seen, or the first event lies seconds back."""
@@ -131,10 +137,13 @@ class Record:
         found = self.trajectories.get(key)
         if found is None:
             found = self.trajectories[key] = Trajectory(instance, number)
+            self.worked = True
         return found
 
     def feed(self, event: Event, line: Lifecycle, order: int) -> None:
         """Take in one lifecycle event of this process and step; `order` is its position in the input."""
+        if self._packed:
+            self._reopen()
         when, kind = event.when, line.kind
         place = (event.source, event.line)
         time = self._moment(line, when)
@@ -143,6 +152,7 @@ class Record:
             self.folded += event.times - 1
         if kind in COUNTED and abs(time) != float("inf"):
             self.series.setdefault(kind, Moments()).add(order, time, event.times, place)
+            self.worked = True
             self.first_event_s = time if self.first_event_s is None else min(self.first_event_s, time)
             self.last_event_s = time if self.last_event_s is None else max(self.last_event_s, time)
             (self.loop_seconds if kind in LOOP_KINDS else self.thread_seconds).add(int(time))
@@ -172,13 +182,13 @@ class Record:
     def _init_started(self, line: Lifecycle, when: When, place: Place) -> None:
         trajectory = self._of(line)
         trajectory.init.taken_s, trajectory.init.taken_at = when.middle, place
-        self._initialising.setdefault(trajectory.instance, deque()).append(trajectory)
+        self.details.initialising.setdefault(trajectory.instance, deque()).append(trajectory)
         if self._wave_open:
             self.first_wave += 1
 
     def _init_work_done(self, line: Lifecycle, when: When, place: Place) -> None:
         self._wave_open = False
-        waiting = self._initialising.get(line.instance or "")
+        waiting = self.details.initialising.get(line.instance or "")
         if not waiting:
             return
         trajectory = waiting.popleft()
@@ -210,7 +220,7 @@ class Record:
                 trajectory.run.ready_s = twin.init.served_s
                 twin.init.served_s = twin.init.served_at = twin.run.ready_s = None
                 self._forget(trajectory)
-                self._initialising.setdefault(twin.instance, deque()).appendleft(twin)
+                self.details.initialising.setdefault(twin.instance, deque()).appendleft(twin)
                 return
 
     def _init_failed(self, line: Lifecycle, when: When, place: Place) -> None:
@@ -222,7 +232,7 @@ class Record:
         self._forget(trajectory)
 
     def _forget(self, trajectory: Trajectory) -> None:
-        waiting = self._initialising.get(trajectory.instance)
+        waiting = self.details.initialising.get(trajectory.instance)
         if waiting and trajectory in waiting:
             waiting.remove(trajectory)
 
@@ -324,6 +334,17 @@ class Record:
 
     def _of(self, line: Lifecycle) -> Trajectory:
         return self.trajectory(line.instance or "?", line.trajectory if line.trajectory is not None else -1)
+
+
+# Records whose details were taken out again, the latest last; more are put back, unchanged.
+_AT_HAND: dict[int, Record] = {}
+
+
+def _at_hand(record: Record) -> None:
+    _AT_HAND[id(record)] = record
+    if len(_AT_HAND) > MOST_OPEN:
+        oldest = _AT_HAND.pop(next(iter(_AT_HAND)))
+        oldest._details = None
 
 
 def _close(visit: Visit, value: float | None, when: When, place: Place) -> None:

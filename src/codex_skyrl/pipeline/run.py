@@ -20,7 +20,6 @@ from codex_skyrl.logs.event import (
     LlmSample,
     SandboxServer,
     StepMetrics,
-    When,
 )
 from codex_skyrl.pipeline.record import Record
 from codex_skyrl.pipeline.steps import StepCutter
@@ -177,7 +176,3 @@ class Run:
     def bodies(self, kind: type) -> list[Placed]:
         """The kept events of one family, in input order."""
         return [p for p in self.placed if isinstance(p.body, kind)]
-
-
-def when_shifted(when: When | None, by: float) -> When | None:
-    return None if when is None else When(when.earliest + by, when.latest + by)

@@ -1,7 +1,32 @@
 """Small pure functions over moments: step-wise depth curves, their means, and the consumption rate."""
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from math import exp
+
+
+class Curve:
+    """Steps of a depth over time, in two arrays: (time, depth) pairs that hold from their time on."""
+
+    __slots__ = ("_depths", "_times")
+
+    def __init__(self, steps: Iterable[tuple[float, int]]) -> None:
+        self._times, self._depths = array("d"), array("l")
+        for time, depth in steps:
+            self._times.append(time)
+            self._depths.append(depth)
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def __getitem__(self, n: int) -> tuple[float, int]:
+        return self._times[n], self._depths[n]
+
+    def __iter__(self) -> Iterator[tuple[float, int]]:
+        return zip(self._times, self._depths, strict=True)
+
+
+Steps = Sequence[tuple[float, int]] | Curve
 
 
 def depth_curve(changes: Iterable[tuple[int, float, int]], start: int = 0) -> list[tuple[float, int]]:
@@ -17,7 +42,7 @@ def depth_curve(changes: Iterable[tuple[int, float, int]], start: int = 0) -> li
     return curve
 
 
-def time_mean(curve: Sequence[tuple[float, int]], begin: float, end: float, before: int = 0) -> float | None:
+def time_mean(curve: Steps, begin: float, end: float, before: int = 0) -> float | None:
     """Mean depth over [begin, end] seconds; `before` is the depth until the first change."""
     if end <= begin:
         return None
@@ -32,7 +57,7 @@ def time_mean(curve: Sequence[tuple[float, int]], begin: float, end: float, befo
     return area / (end - begin)
 
 
-def at(curve: Sequence[tuple[float, int]], time: float, before: int = 0) -> int:
+def at(curve: Steps, time: float, before: int = 0) -> int:
     """The depth that holds at a moment."""
     depth = before
     for moment, value in curve:

@@ -5,13 +5,14 @@ together (`pooled`), all of them share one record and ids carry the process that
 """
 
 from codex_skyrl.logs.event import Event, Kind, Lifecycle
-from codex_skyrl.pipeline.record import Record
+from codex_skyrl.pipeline.record import MOST_OPEN, Record
 from codex_skyrl.pipeline.trajectory import Place, Trajectory
 
 _OPENING = frozenset({Kind.BATCH_ANNOUNCED, Kind.GENERATE_STARTED})
 _CLOSING = frozenset({Kind.GENERATE_FINISHED, Kind.BATCH_TRIMMED, Kind.STEP_TIMED_OUT})
 _OTHER_WORK = frozenset({Kind.WEIGHTS_RESUMED, Kind.POOL_ANNOUNCED, Kind.PHASE_DRAINED})
 _EVAL_ENDS = frozenset({Kind.EVAL_DONE, Kind.EVAL_FAILED, Kind.EVAL_TESTS_DONE, Kind.EVAL_GRADED})
+_CALLS_OPEN = 3  # of a process: its lines belong to the call that goes on, or to the one before
 
 
 class StepCutter:
@@ -79,6 +80,9 @@ class StepCutter:
         index = sum(1 for r in self.records if r.process == process)
         record = Record(self._name, process, index, truncated=truncated and index == 0, pooled=self._pooled)
         self.records.append(record)
+        over = len(self.records) - max(MOST_OPEN, _CALLS_OPEN * (1 + len(self._current)))
+        if over > 0:
+            self.records[over - 1].put_away()
         self._current[process] = record
         self._closed.discard(process)
         return record

@@ -70,7 +70,7 @@ def _open(spans: Sequence[tuple[float, float | None]], moments: list[float]) -> 
     return _steps(series.depth_curve((n, t, c) for n, (t, c) in enumerate(sorted(changes))), moments, 0)
 
 
-def _steps(curve: Sequence[tuple[float, int]], moments: list[float], before: int) -> list[int]:
+def _steps(curve: series.Steps, moments: list[float], before: int) -> list[int]:
     """A step-wise curve at each moment; both are in order of time."""
     values, depth, at = [], before, 0
     for moment in moments:
