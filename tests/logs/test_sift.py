@@ -1,5 +1,7 @@
 """Sifting chunks gives the very same events, line numbers and counts as looking at each line, whatever the bytes."""
 
+import gzip
+import sys
 from pathlib import Path
 
 import pytest
@@ -140,3 +142,15 @@ def test_a_traceback_across_ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ranges, "_BIG", 1)
     monkeypatch.setattr(ranges, "_RANGE", 10_000)
     assert read(path, processes=2) == expected
+
+
+def test_without_its_libraries_it_reads_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = pieces_of(tmp_path / "x.log")
+    packed = tmp_path / "x.log.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    expected, from_packed = read(path)[0], read(packed)[0]
+    for name in ("ahocorasick_rs", "isal", "zstandard"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert read(path)[0] == expected
+    assert read(packed)[0] == from_packed
+    assert [e._replace(source="") for e in from_packed] == [e._replace(source="") for e in expected]

@@ -5,7 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,11 +57,17 @@ class Cluster:
 
 @pytest.fixture
 def three(tmp_path: Path) -> Iterator[Cluster]:
-    logs = {name: tmp_path / name / "logs" for name in NODES}
+    with started(tmp_path, NODES) as cluster:
+        yield cluster
+
+
+@contextmanager
+def started(tmp_path: Path, nodes: Sequence[str], *options: str) -> Iterator[Cluster]:
+    logs = {name: tmp_path / name / "logs" for name in nodes}
     for folder in logs.values():
         folder.mkdir(parents=True)
     script = Path(__file__).resolve().parent.parent / "ray_nodes.py"
-    command = [sys.executable, str(script), *(f"{name}={folder}" for name, folder in logs.items())]
+    command = [sys.executable, str(script), *options, *(f"{name}={folder}" for name, folder in logs.items())]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
@@ -151,6 +158,16 @@ def test_a_shared_disk_is_read_once_and_survives_a_node(three: Cluster, tmp_path
     three.kill("worker1")
     after = three.report(str(shared), cwd=tmp_path)
     assert told(after) == told(found)
+
+
+def test_nodes_without_the_package_get_it_sent(tmp_path: Path) -> None:
+    with started(tmp_path, ("one", "two"), "--bare") as cluster:
+        for number, name in enumerate(cluster.logs):
+            rank(cluster.logs[name], number)
+        done = cluster.diagnose("$RUN_LOGS", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "some lack codex-skyrl" in done.stderr
+    assert "one:" in done.stdout
 
 
 def test_nothing_to_read_is_one_sentence(three: Cluster, tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ import io
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -60,9 +62,11 @@ def open_log(path: Path) -> BinaryIO:
     """
     form = _form(path)
     if form == "gzip":
-        from isal import igzip
+        with suppress(ImportError):
+            from isal import igzip
 
-        return cast(BinaryIO, igzip.open(path, "rb"))  # type: ignore[no-untyped-call]
+            return cast(BinaryIO, igzip.open(path, "rb"))  # type: ignore[no-untyped-call]
+        return cast(BinaryIO, gzip.open(path, "rb"))
     return _zstd(path, _SLICE) if form == "zstd" else path.open("rb")
 
 
@@ -149,8 +153,19 @@ def decode_line(raw: bytes, reading: Reading) -> str:
 
 def damages() -> tuple[type[Exception], ...]:
     """What a damaged archive, or a disk that fails, may raise while it is read."""
-    import zstandard
-    from isal import isal_zlib
+    return EOFError, OSError, zlib.error, *_damages_of_libraries()
 
-    isal: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # typed as an instance
-    return EOFError, OSError, zlib.error, isal, zstandard.ZstdError
+
+@cache
+def _damages_of_libraries() -> tuple[type[Exception], ...]:
+    """Of those that are there: a node that is only read from may lack them."""
+    found: list[type[Exception]] = []
+    with suppress(ImportError):
+        from isal import isal_zlib
+
+        found.append(isal_zlib.error)  # type: ignore[arg-type]  # typed as an instance
+    with suppress(ImportError):
+        from zstandard import ZstdError
+
+        found.append(ZstdError)
+    return tuple(found)

@@ -10,6 +10,7 @@ from codecs import utf_8_decode
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from typing import Protocol
 
 from codex_skyrl.logs.event import Kind
 from codex_skyrl.logs.formats import lifecycle
@@ -76,6 +77,27 @@ def wanted(line: bytes) -> bool:
     return _WANTED.search(behind) is not None or _ESCAPE.search(behind) is not None
 
 
+class _Searcher(Protocol):
+    def find_matches_as_indexes(self, haystack: bytes) -> list[tuple[int, int, int]]: ...
+
+
+class _Slow:
+    """The same hits by regular expression: where the library is missing, as on a node that is only read from."""
+
+    _number = {word.encode(): number for number, word in enumerate(WORDS)}  # noqa: RUF012
+
+    def find_matches_as_indexes(self, haystack: bytes) -> list[tuple[int, int, int]]:
+        return [(self._number[m[0]], m.start(), m.end()) for m in _WANTED.finditer(haystack)]
+
+
+def _searcher() -> _Searcher:
+    try:
+        from ahocorasick_rs import BytesAhoCorasick, MatchKind
+    except ImportError:
+        return _Slow()
+    return BytesAhoCorasick([w.encode() for w in WORDS], matchkind=MatchKind.LeftmostFirst)
+
+
 class Sieve:
     """Takes the chunks of one source in order (see `chunks`). Remembers prefixes, clock times and headers it has met.
 
@@ -83,9 +105,7 @@ class Sieve:
     """
 
     def __init__(self, *, every: bool = False) -> None:
-        from ahocorasick_rs import BytesAhoCorasick, MatchKind
-
-        self._words = BytesAhoCorasick([w.encode() for w in WORDS], matchkind=MatchKind.LeftmostFirst)
+        self._words = _searcher()
         self._every = every
         self._open: dict[str, Tracebacks] = {}
         self._processes: dict[bytes, str | None] = {b"": ""}

@@ -24,6 +24,7 @@ from codex_skyrl.remote.taken import decode
 from codex_skyrl.text import Text
 
 _OLDEST = (2, 3)
+_LACKING = "No module named 'codex_skyrl'"
 _ANSWER_S = 10.0
 _PATIENCE_S = 1.0  # how often a wait looks up
 
@@ -60,7 +61,13 @@ def _read_cluster(ray: ModuleType, address: str, arguments: Sequence[str], say: 
     _connect(ray, address)
     nodes, lost = _nodes(ray)
     say(f"looking for logs on {len(nodes)} nodes", f"正在 {len(nodes)} 个节点上查找日志")
-    listed, gone = _on_each(ray, on_node.logs_here, {node: (list(arguments), str(Path.cwd())) for node in nodes})
+    wanted = list(arguments), str(Path.cwd())
+    listed, gone = _on_each(ray, on_node.logs_here, dict.fromkeys(nodes, wanted))
+    if any(_LACKING in why.en for why in gone.values()):
+        say("some lack codex-skyrl: sending it along", "有的节点没有 codex-skyrl：随任务发送")
+        ray.shutdown()
+        _connect(ray, address, py_modules=[str(Path(codex_skyrl.__file__).parent)])
+        listed, gone = _on_each(ray, on_node.logs_here, dict.fromkeys(nodes, wanted))
     lost += [Lost(node.name, why) for node, why in gone.items()]
     lost += [Lost(node.name, _nothing_found(why)) for node, (found, why) in listed.items() if not found]
     tables, more = _read(ray, {node: found for node, (found, _) in listed.items() if found}, say)
@@ -87,12 +94,18 @@ def _ray() -> ModuleType:
     return ray
 
 
-def _connect(ray: ModuleType, address: str) -> None:
+def _connect(ray: ModuleType, address: str, **runtime_env: list[str]) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
         if host and port.isdigit():
             socket.create_connection((host, int(port)), _ANSWER_S).close()  # Ray would wait much longer
-        ray.init(address=address, log_to_driver=False, logging_level="critical", configure_logging=False)
+        ray.init(
+            address=address,
+            log_to_driver=False,
+            logging_level="critical",
+            configure_logging=False,
+            runtime_env=runtime_env,
+        )
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise SystemExit(" ".join(str(error).split())[:300] or type(error).__name__) from error
 
@@ -177,25 +190,12 @@ def _shared_out(
 def _on_each(
     ray: ModuleType, task: Callable[..., Any], work: Mapping[_Node, Sequence[Any]]
 ) -> tuple[dict[_Node, Any], dict[_Node, Text]]:
-    """Run `task` once on each node; the answers, and why there is none. Nodes without our package get it sent."""
-    done, gone = _once(ray, task, work, None)
-    without = {node: why for node, why in gone.items() if "No module named 'codex_skyrl'" in why.en}
-    if without:
-        package = {"py_modules": [str(Path(codex_skyrl.__file__).parent)]}
-        again, still = _once(ray, task, {node: work[node] for node in without}, package)
-        done |= again
-        gone = {node: why for node, why in gone.items() if node not in without} | still
-    return done, gone
-
-
-def _once(
-    ray: ModuleType, task: Callable[..., Any], work: Mapping[_Node, Sequence[Any]], runtime_env: dict[str, Any] | None
-) -> tuple[dict[_Node, Any], dict[_Node, Text]]:
+    """Run `task` once on each node; the answers, and why there is none."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     def start(node: _Node) -> Any:
         here = NodeAffinitySchedulingStrategy(node.id, soft=False)
-        options = {"num_cpus": 0, "max_retries": 0, "scheduling_strategy": here, "runtime_env": runtime_env}
+        options = {"num_cpus": 0, "max_retries": 0, "scheduling_strategy": here}
         return ray.remote(task).options(**options).remote(*work[node])
 
     running = {start(node): node for node in work}

@@ -25,13 +25,13 @@ from codex_skyrl.logs.event import (
     When,
 )
 from codex_skyrl.remote.columns import Broken, Form, pack_numbers, unpack_numbers
+from codex_skyrl.remote.packing import pack, unpack
 
 GROUP = 1 << 15  # events
 _LARGEST = 1 << 28  # bytes of a row group, unpacked
 _BODIES: tuple[type, ...] = (
     Lifecycle, LlmSample, GpuSample, ClusterEvent, SandboxServer, StepMetrics, DepthSample, Progress, Failure,
 )  # fmt: skip
-_LEVEL = 9
 
 
 def _fields_of(body: type) -> tuple[tuple[str, str], ...]:
@@ -92,8 +92,6 @@ class _Words:
 
 
 def _packed(group: list[Event]) -> bytes:
-    import zstandard
-
     words = _Words()
     columns: list[tuple[str, list[float]]] = [
         ("source", words.column(e.source for e in group)),
@@ -118,7 +116,7 @@ def _packed(group: list[Event]) -> bytes:
         forms.append(form | {"name": name, "bytes": len(blob)})
         blobs.append(blob)
     head = json.dumps({"events": len(group), "columns": forms, "words": list(words.numbers)[1:]}).encode()
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(len(head).to_bytes(8, "little") + head + b"".join(blobs))
+    return pack(len(head).to_bytes(8, "little") + head + b"".join(blobs))
 
 
 def _numbers(values: list[Any], kind: str, words: _Words) -> list[float]:
@@ -132,12 +130,7 @@ def _numbers(values: list[Any], kind: str, words: _Words) -> list[float]:
 
 
 def _unpacked(group: bytes) -> Iterator[Event]:
-    import zstandard
-
-    try:
-        data = zstandard.ZstdDecompressor().decompress(group, max_output_size=_LARGEST)
-    except zstandard.ZstdError as error:
-        raise Broken(str(error)) from error
+    data = unpack(group, _LARGEST)
     size = int.from_bytes(data[:8], "little")
     head = json.loads(data[8 : 8 + size])
     words: list[str | None] = [None, *head["words"]]

@@ -19,6 +19,7 @@ from codex_skyrl.pipeline.places import places_of
 from codex_skyrl.pipeline.run import Gathered, Reconstructor
 from codex_skyrl.pipeline.trajectory import Place
 from codex_skyrl.remote.columns import Broken
+from codex_skyrl.remote.packing import pack, unpack
 from codex_skyrl.remote.table import events_in, table_of
 
 FORMAT = 1
@@ -65,15 +66,12 @@ def gathered_of(taken: Taken, first: Gathered | None = None) -> Gathered:
 
 def encode(taken: Taken) -> bytes:
     """As bytes, about two or three for an event and some more for each text."""
-    import zstandard
-
     texts = [[source, line, text] for (source, line), text in sorted(taken.texts.items())]
     head = {
         "format": FORMAT, "name": taken.name, "node": taken.node, "shift_s": taken.shift_s,
         "reports": [asdict(report) for report in taken.reports], "groups": [len(group) for group in taken.groups],
     }  # fmt: skip
-    packer = zstandard.ZstdCompressor(level=12)
-    parts = [json.dumps(head).encode(), packer.compress(_columns(texts)), *taken.groups]
+    parts = [json.dumps(head).encode(), pack(_columns(texts)), *taken.groups]
     sizes = b"".join(len(part).to_bytes(8, "little") for part in parts[:2])
     return sizes + b"".join(parts)
 
@@ -84,16 +82,13 @@ def decode(data: bytes) -> Taken:
     Raises:
         Broken: when the bytes are none, or of a later format.
     """
-    import zstandard
-
     try:
         sizes = [int.from_bytes(data[at : at + 8], "little") for at in (0, 8)]
         head = json.loads(data[16 : 16 + sizes[0]])
         if head["format"] != FORMAT:
             raise Broken(f"format {head['format']} is not known here")
         at = 16 + sizes[0] + sizes[1]
-        packed = data[16 + sizes[0] : at]
-        texts = _texts(zstandard.ZstdDecompressor().decompress(packed, max_output_size=_LARGEST_TEXTS))
+        texts = _texts(unpack(data[16 + sizes[0] : at], _LARGEST_TEXTS))
         groups: list[bytes] = []
         for size in head["groups"]:
             groups.append(data[at : at + size])
@@ -101,7 +96,7 @@ def decode(data: bytes) -> Taken:
         reports = tuple(_report(report) for report in head["reports"])
         shift = None if head["shift_s"] is None else float(head["shift_s"])
         return Taken(str(head["name"]), str(head["node"]), reports, shift, tuple(groups), texts)
-    except (KeyError, IndexError, TypeError, ValueError, zstandard.ZstdError) as error:
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         raise Broken(f"not a table of events: {error}") from error
 
 
