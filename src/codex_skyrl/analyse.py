@@ -27,9 +27,10 @@ from codex_skyrl.pipeline.run import Gathered, Reconstructor, Run
 from codex_skyrl.pipeline.trajectory import Place
 from codex_skyrl.remote.bundle import SUFFIX, read_bundle
 from codex_skyrl.remote.nodes import Lost, gathered_from, skew_notes
+from codex_skyrl.remote.table import events_in
 from codex_skyrl.remote.taken import Taken
 from codex_skyrl.report.inputs import input_of, not_read
-from codex_skyrl.report.model import Diagnosis, Experiment, Setting
+from codex_skyrl.report.model import Diagnosis, Experiment, Missing, Setting
 from codex_skyrl.text import Lang, Text
 from codex_skyrl.whatif.predict import Prediction, foretell
 
@@ -144,7 +145,13 @@ def analyse(material: Read, lang: Lang) -> Diagnosis:
     inputs = [input_of(report, lang, material.notes.get(report.path, ())) for report in material.files]
     inputs += [not_read(lost.name, lost.why, lang) for lost in material.lost]
     found = diagnose(case, inputs, lang, material.quoted)
+    found = found.model_copy(update={"missing": [*(_lost(one, lang) for one in material.lost), *found.missing]})
     return _predicted(found.model_copy(update={"settings": _settings(material.knobs)}), case)
+
+
+def _lost(lost: Lost, lang: Lang) -> Missing:
+    what = Text(f"the logs of {lost.name}: {lost.why.en}", f"{lost.name} 的日志：{lost.why.zh}")
+    return Missing(what=what.to(lang), how=f"codex-skyrl collect -o NODE{SUFFIX}")
 
 
 def _settings(knobs: Knobs) -> list[Setting]:
@@ -222,13 +229,30 @@ def _name(source: Source, path: Path) -> str:
     return source.name if path == source.paths[-1] else str(Path(source.name).with_name(path.name))
 
 
-def events_of(arguments: Sequence[str], here: Path, ray_root: Path | None) -> Iterable[tuple[Scanner, Iterable[Event]]]:
-    """Each source's scanner with its events, for listing what is understood.
+@dataclass(frozen=True)
+class Listing:
+    """A source's events; what is said of its files, and its calendar, are complete when they are exhausted."""
+
+    events: Iterable[Event]
+    reports: Sequence[FileReport]
+    shift_s: Callable[[], float]
+
+
+def events_of(arguments: Sequence[str], here: Path, ray_root: Path | None) -> Iterable[Listing]:
+    """Each source, for listing what is understood.
 
     Raises:
-        InputError: when nothing is found.
+        InputError: when nothing is found, or a bundle cannot be read.
     """
     for source in find(arguments, here, ray_root).sources:
+        if source.name.endswith(SUFFIX):
+            for taken in read_bundle(source.paths[0], source.name).sources:
+                yield Listing(events_in(taken.groups), taken.reports, _always(taken.shift_s or 0.0))
+            continue
         names = [_name(source, path) for path in source.paths]
         scanner = Scanner(list(source.paths), names, processes=usable_processes())
-        yield scanner, scanner.events()
+        yield Listing(scanner.events(), scanner.reports, lambda clock=scanner.clock: clock.shift_s or 0.0)  # type: ignore[misc]
+
+
+def _always(seconds: float) -> Callable[[], float]:
+    return lambda: seconds

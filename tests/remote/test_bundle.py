@@ -140,3 +140,14 @@ def test_the_command(tmp_path: Path) -> None:
     nothing = run("collect", "nowhere", "-o", "n2.tar.zst", cwd=tmp_path)
     assert nothing.returncode == 2
     assert not (tmp_path / "n2.tar.zst").exists()
+
+
+def test_events_lists_a_bundle_as_its_logs(tmp_path: Path) -> None:
+    collect([NAMES[0]], SAMPLES, None, "n1", tmp_path / "x.tar.zst")
+    here = run("events", str(SAMPLES / NAMES[0]), "--format", "jsonl", cwd=tmp_path)
+    there = run("events", "x.tar.zst", "--format", "jsonl", cwd=tmp_path)
+    assert there.returncode == 0, there.stderr
+    rows = [[{**json.loads(line), "source": ""} for line in done.stdout.splitlines()] for done in (here, there)]
+    assert rows[0] == rows[1]
+    assert rows[0]
+    assert "n1:" in run("events", "x.tar.zst", cwd=tmp_path).stdout

@@ -89,6 +89,8 @@ def _read_cluster(address: str, paths: tuple[str, ...], show: Consoles, checkout
         show.talk.print(what.to(lang), soft_wrap=True, markup=False)
 
     sources, lost = read_cluster(address, paths, Path.cwd(), say)
+    for one in lost:
+        say(Text(f"{one.name}: {one.why.en}", f"{one.name}：{one.why.zh}"))
     return read_elsewhere(Elsewhere(tuple(sources), (), tuple(lost)), Path.cwd(), options.folder(checkout))
 
 

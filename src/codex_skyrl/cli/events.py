@@ -28,15 +28,15 @@ def events(paths: tuple[str, ...], form: str, lang: Lang | None) -> None:
     env = os.environ
     chosen = resolve_lang(lang, env)
     show = consoles(env, sys.stdout, sys.stderr)
-    for scanner, found in events_of(paths, Path.cwd(), options.ray_root()):
+    for listing in events_of(paths, Path.cwd(), options.ray_root()):
         if form == "jsonl":
-            for event in found:
-                click.echo(json.dumps(_record(event, scanner.clock.shift_s or 0.0), ensure_ascii=False))
+            for event in listing.events:
+                click.echo(json.dumps(_record(event, listing.shift_s()), ensure_ascii=False))
             continue
         table = EventTable(chosen)
-        for event in found:
+        for event in listing.events:
             table.add(event)
-        show.out.print(table.view(scanner.reports, scanner.clock.shift_s or 0.0), crop=False)
+        show.out.print(table.view(listing.reports, listing.shift_s()), crop=False)
 
 
 def _record(event: Event, shift_s: float) -> dict[str, object]:

@@ -6,6 +6,8 @@ from codex_skyrl.logs.scan import FileReport
 from codex_skyrl.report.model import Input
 from codex_skyrl.text import Lang, Text
 
+NOT_READ = "not-read"
+
 
 def input_of(report: FileReport, lang: Lang, notes: Sequence[Text] = ()) -> Input:
     """The report's row for one file; `notes` are said beside what was odd in it."""
@@ -22,7 +24,7 @@ def input_of(report: FileReport, lang: Lang, notes: Sequence[Text] = ()) -> Inpu
 
 def not_read(name: str, why: Text, lang: Lang) -> Input:
     """The row of something that was to be read and was not."""
-    return Input(path=name, kind="not-read", bytes=0, lines=0, events=0, problems=[why.to(lang)])
+    return Input(path=name, kind=NOT_READ, bytes=0, lines=0, events=0, problems=[why.to(lang)])
 
 
 def problems_of(report: FileReport) -> list[Text]:
@@ -34,7 +36,7 @@ def problems_of(report: FileReport) -> list[Text]:
                     f"Ray 去重吞掉了 {lost:,} 行：数量已计入，id 已丢失（请设置 RAY_DEDUP_LOGS=0）")),
         (reading.nul_bytes, Text(f"{reading.nul_bytes:,} NUL bytes skipped", f"跳过了 {reading.nul_bytes:,} 个 NUL 字节")),
         (reading.invalid_bytes, Text(f"{reading.invalid_bytes:,} bytes are not UTF-8", f"{reading.invalid_bytes:,} 个字节不是合法的 UTF-8")),
-        (reading.long_lines, Text(f"{reading.long_lines:,} lines were longer than is looked at", f"{reading.long_lines:,} 行过长，只看了开头")),
+        (reading.long_lines, Text(f"lines longer than is looked at: {reading.long_lines:,}", f"{reading.long_lines:,} 行过长，只看了开头")),
         (report.damaged_records, Text(f"{report.damaged_records:,} records are damaged", f"{report.damaged_records:,} 条记录已损坏")),
         (int(reading.last_line_incomplete), Text("the last line is incomplete", "最后一行不完整")),
         (len(reading.stopped), Text(f"reading stopped early: {reading.stopped}", f"提前停止读取：{reading.stopped}")),

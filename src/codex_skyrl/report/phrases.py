@@ -6,6 +6,7 @@ Returns plain strings that may still hold foreign text: renderers neutralise it.
 import re
 
 from codex_skyrl.report import figures, words
+from codex_skyrl.report.inputs import NOT_READ
 from codex_skyrl.report.model import (
     COMPUTED,
     STAGES,
@@ -186,6 +187,8 @@ def bracketed(evidence: list[str]) -> str:
 
 def input_line(item: Input, lang: Lang) -> str:
     """What was found in one file: kind, size, lines, events."""
+    if item.kind == NOT_READ:
+        return words.NOT_READ.to(lang)
     kind = item.kind or figures.DASH
     size, lines, events = figures.size(item.bytes), figures.count(item.lines), figures.count(item.events)
     return Text(

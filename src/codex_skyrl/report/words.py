@@ -147,3 +147,4 @@ QUESTIONS: Mapping[int, Text] = {
     5: Text("If eval_queue is high: the likeliest causes", "eval_queue 偏高时最可能的原因"),
     6: Text("One minimal experiment", "一个最小实验"),
 }
+NOT_READ = Text("not read", "未读取")
