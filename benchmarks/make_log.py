@@ -1,9 +1,9 @@
-"""Writes a big log like SkyRL-v0's: `python benchmarks/make_log.py OUT --mb 1000 --wanted 0.04 [--ray]`.
+"""Writes a big log like SkyRL-v0's: `python benchmarks/make_log.py OUT --mb 1000 --wanted 0.04 [--turns 8] [--ray]`.
 
 Played steps give the wanted lines; between them stand prompts, code, patches in their rules and observations in their
 markers (both with decoys: text of events that are none), lines of 50 KB, invalid UTF-8 and progress bars that redraw
-themselves. Lines are about 100 bytes long. `--ray` puts every line behind a coloured Ray prefix. The same arguments give the
-same bytes; how many events are in them is written to OUT.truth.
+themselves. Lines are about 120 bytes long. `--ray` puts every line behind a coloured Ray prefix. The same arguments give the
+same bytes.
 """
 
 import argparse
@@ -40,27 +40,27 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--mb", type=int, default=100)
     parser.add_argument("--wanted", type=float, default=0.04, help="share of lines that mean something")
+    parser.add_argument("--turns", type=int, default=8, help="of a trajectory: fewer turns, more trajectories")
     parser.add_argument("--ray", action="store_true", help="every line behind a Ray prefix")
     options = parser.parse_args()
     prefix = "\x1b[36m(AgentWorker pid=4711)\x1b[0m " if options.ray else ""
-    events, left = 0, options.mb * 1_000_000
+    left = options.mb * 1_000_000
     with options.out.open("wb") as out:
-        for wanted, block in _blocks(options.wanted):
+        for block in _blocks(options.wanted, options.turns):
             content = "".join(prefix + line + "\n" for line in block).encode("utf-8", errors="surrogateescape")
             out.write(content)
-            events, left = events + wanted, left - len(content)
+            left -= len(content)
             if left <= 0:
                 break
-    options.out.with_name(options.out.name + ".truth").write_text(f"{events}\n")
 
 
-def _blocks(wanted: float) -> Iterator[tuple[int, list[str]]]:
-    """Some lines that belong together, and how many of them are events."""
+def _blocks(wanted: float, turns: int) -> Iterator[list[str]]:
+    """Some lines that belong together."""
     chance = Random(11)
     filler = [_sentence(chance) for _ in range(4_000)]
     between = (1 - wanted) / wanted
     due = 0.0
-    for number, line in enumerate(_events()):
+    for number, line in enumerate(_wanted(turns)):
         due += between
         count, due = int(due), due % 1
         block = [line, *chance.choices(filler, k=count)]
@@ -72,15 +72,17 @@ def _blocks(wanted: float) -> Iterator[tuple[int, list[str]]]:
             block.append("x" * 50_000)
         if number % 400 == 300:
             block.append(_BAR + chance.choice(filler))
-        yield 1, block
+        yield block
         if line.startswith("Git patch"):
-            yield 0, [_RULE, *chance.choices(filler, k=5), *chance.sample(_DECOYS, k=2), _RULE]
+            yield [_RULE, *chance.choices(filler, k=5), *chance.sample(_DECOYS, k=2), _RULE]
 
 
-def _events() -> Iterator[str]:
-    """The lines that a run prints, without what stands in its patches; each one is an event."""
+def _wanted(turns: int) -> Iterator[str]:
+    """The lines that a run prints, without what stands in its patches."""
     with TemporaryDirectory() as folder:
-        log = write_log(Path(folder) / "x.log", *[play(batch(16, 8), 16, 16)] * 4).read_text()
+        log = write_log(
+            Path(folder) / "x.log", *[play(batch(16, 8, lambda i: {"turns": ((3.0, 2.0),) * turns}), 16, 16)] * 4
+        ).read_text()
     inside = False
     lines = []
     for line in log.splitlines():

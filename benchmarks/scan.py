@@ -20,7 +20,7 @@ from pathlib import Path
 
 from event_regexes import event_regexes
 
-_READER = """
+READER = """
 import sys
 from pathlib import Path
 from codex_skyrl.logs import sift
@@ -61,7 +61,7 @@ def main() -> None:
         figures: dict[str, list[tuple[float, float, int]]] = {name: [] for name in commands}
         for _ in range(options.rounds):
             for name, command in commands.items():
-                figures[name].append(_run(command))
+                figures[name].append(run(command))
     _show(options, figures)
 
 
@@ -69,7 +69,7 @@ def _commands(options: argparse.Namespace, folder: Path) -> dict[str, str]:
     """Shell commands by their names; the first is the reference."""
     log, python = shlex.quote(str(options.log)), shlex.quote(sys.executable)
     reader, naive, regexes = folder / "reader.py", folder / "naive.py", folder / "regexes.txt"
-    reader.write_text(_READER)
+    reader.write_text(READER)
     naive.write_text(_NAIVE)
     regexes.write_text("\n".join(event_regexes()) + "\n")
     unpack = {".gz": "zcat", ".zst": "zstd -dc"}.get(options.log.suffix)
@@ -101,7 +101,7 @@ def _check(log: Path, reader: Path) -> None:
     print(f"{int(count):,} events in {int(lines):,} lines, the same from each reader")
 
 
-def _run(command: str) -> tuple[float, float, int]:
+def run(command: str) -> tuple[float, float, int]:
     """(wall, CPU) seconds and peak memory in KiB of one run."""
     begin = time.perf_counter()
     pid = os.fork()
