@@ -74,7 +74,8 @@ class Read:
 
     def quoted(self, places: set[Place]) -> dict[Place, str]:
         """The lines at these places, without secrets, of files here and elsewhere."""
-        here = {place: redact(text) for place, text in quotes(places, self.on_disk).items()}
+        landmarks = {report.path: report.landmarks for report in self.files}
+        here = {place: redact(text) for place, text in quotes(places, self.on_disk, landmarks).items()}
         return here | {place: self.texts[place] for place in places if place in self.texts}
 
 

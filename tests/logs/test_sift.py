@@ -13,6 +13,7 @@ from codex_skyrl.logs.event import Event
 from codex_skyrl.logs.formats import lifecycle
 from codex_skyrl.logs.lines import LONGEST_KEPT, Reading
 from codex_skyrl.logs.scan import FileReport, Scanner
+from codex_skyrl.logs.words import WORDS
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 PIECES = [
@@ -154,3 +155,9 @@ def test_without_its_libraries_it_reads_the_same(tmp_path: Path, monkeypatch: py
     assert read(path)[0] == expected
     assert read(packed)[0] == from_packed
     assert [e._replace(source="") for e in from_packed] == [e._replace(source="") for e in expected]
+
+
+def test_the_search_stays_quick() -> None:
+    """Beyond these limits the library leaves its SIMD search, and reading takes twice as long."""
+    assert len(WORDS) <= 64
+    assert min(len(word.encode()) for word in WORDS) >= 4

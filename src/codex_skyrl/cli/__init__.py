@@ -3,6 +3,7 @@
 Owns names, help lines and exit codes; holds nothing worth testing without a terminal.
 """
 
+import gc
 import importlib
 import os
 import sys
@@ -14,6 +15,7 @@ from codex_skyrl import __version__
 from codex_skyrl.errors import CodexSkyrlError
 
 INTERRUPTED = 130
+_YOUNG = 50_000  # objects: events come by the million and hold no cycles, so looking for some is mostly in vain
 
 # name -> (module that holds the click command of that name, help line of the list)
 _COMMANDS = {
@@ -63,6 +65,7 @@ def group() -> None:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; every error of ours becomes one message and an exit code."""
+    gc.set_threshold(_YOUNG)
     try:
         group.main(args=arguments, prog_name="codex-skyrl", standalone_mode=False)
     except click.exceptions.Exit as end:

@@ -14,6 +14,8 @@ from codex_skyrl.logs.chunks import chunks
 from codex_skyrl.logs.lines import Reading, is_packed
 from codex_skyrl.logs.sift import Row, Sieve, Sifted
 
+Landmarks = list[tuple[int, int]]  # (lines, bytes) before a place where a line begins, in order
+
 _BIG = 64 << 20  # bytes from which starting processes pays
 _RANGE = 8 << 20
 _PROBE = 1 << 20
@@ -21,21 +23,26 @@ _AHEAD = 3  # ranges per process that may wait to be taken
 
 
 def rows_of(
-    path: Path, reading: Reading, processes: int = 1, *, every: bool = False
+    path: Path, reading: Reading, landmarks: Landmarks, processes: int = 1, *, every: bool = False
 ) -> Iterator[tuple[int, list[Row]]]:
     """What `Sieve` makes of the whole file, in batches, each with the number of lines before its line 1.
 
-    `reading` counts what was read when the next batch is asked for.
+    `reading` counts what was read when the next batch is asked for; `landmarks` tell where some lines of a plain file begin.
 
     Raises:
         OSError: when the file cannot be opened.
     """
-    if processes > 1 and not every and path.stat().st_size >= _BIG and not is_packed(path):
-        yield from _side_by_side(path, reading, processes)
+    packed = is_packed(path)
+    if processes > 1 and not every and not packed and path.stat().st_size >= _BIG:
+        yield from _side_by_side(path, reading, landmarks, processes)
         return
     sieve = Sieve(every=every)
     sieve.start(reading)
+    at = 0
     for chunk in chunks(path, reading):
+        if not packed and at - (landmarks[-1][1] if landmarks else 0) >= _RANGE:
+            landmarks.append((reading.lines, at))
+        at = reading.bytes
         yield 0, sieve.sift(chunk)
 
 
@@ -44,7 +51,9 @@ def usable_processes() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _side_by_side(path: Path, reading: Reading, processes: int) -> Iterator[tuple[int, list[Row]]]:
+def _side_by_side(
+    path: Path, reading: Reading, landmarks: Landmarks, processes: int
+) -> Iterator[tuple[int, list[Row]]]:
     waiting: deque[Future[Sifted]] = deque()
     told = 0  # lines at the beginning of the next range that the range before has told
     with ProcessPoolExecutor(processes, get_context("spawn"), _begin) as pool:
@@ -57,6 +66,7 @@ def _side_by_side(path: Path, reading: Reading, processes: int) -> Iterator[tupl
                 if not waiting:
                     return
                 found = waiting.popleft().result()
+                landmarks.append((reading.lines, reading.bytes))
                 yield reading.lines, [row for row in found.rows if row[0] > told] if told else found.rows
                 told = max(found.beyond, told - found.reading.lines)
                 reading.add(found.reading)

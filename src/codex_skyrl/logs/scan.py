@@ -16,7 +16,7 @@ from codex_skyrl.logs.formats import Parsed, Stamp, lifecycle
 from codex_skyrl.logs.formats.registry import HINT, family_of, parse_line, parse_record, table_for
 from codex_skyrl.logs.lines import Reading, numbered_lines
 from codex_skyrl.logs.payload import Payload, fits
-from codex_skyrl.logs.ranges import rows_of
+from codex_skyrl.logs.ranges import Landmarks, rows_of
 from codex_skyrl.logs.sift import HEADER, Row
 from codex_skyrl.logs.traceback import START, Tracebacks
 from codex_skyrl.logs.unwrap import Wrapped, has_syslog_time, unwrap
@@ -36,6 +36,7 @@ class FileReport:
     families: dict[str, int] = field(default_factory=dict)
     damaged_records: int = 0
     folded: int = 0  # lines that Ray's de-duplication swallowed
+    landmarks: Landmarks = field(default_factory=list, compare=False)
     quoted: int = 0  # lines that look like events but stand in a patch or in command output
 
 
@@ -80,7 +81,7 @@ class Scanner:
             table = table_for("\n".join(head))
             if table is None:
                 every = any(map(has_syslog_time, head))
-                for base, rows in rows_of(path, report.reading, self._side_by_side, every=every):
+                for base, rows in rows_of(path, report.reading, report.landmarks, self._side_by_side, every=every):
                     yield from self._rows(base, rows, report, every)
                 continue
             for number, text in numbered_lines(path, report.reading):

@@ -9,39 +9,20 @@ import re
 from codecs import utf_8_decode
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import zip_longest
-from typing import Protocol
 
 from codex_skyrl.logs.event import Kind
 from codex_skyrl.logs.formats import lifecycle
 from codex_skyrl.logs.formats.plain import FIRST_WORDS, PLAIN, RULE_OF
-from codex_skyrl.logs.formats.registry import HINTS
 from codex_skyrl.logs.lines import LONGEST_KEPT, Reading, decode_line
-from codex_skyrl.logs.payload import MARKER, RULE
-from codex_skyrl.logs.traceback import CHAIN, START, Tracebacks
+from codex_skyrl.logs.traceback import START, Tracebacks
 from codex_skyrl.logs.unwrap import Wrapped, unwrap
+from codex_skyrl.logs.words import ESCAPE, WORDS, searcher, wanted
 
 # (line, process, seconds of day, kind, instance, trajectory, value, text), line counted from 1 at the sieve's start.
 # Understood: `process` is its writer, `kind` None for a record that only states a time (text HEADER: of a block).
 # Not looked into: `process` is None and `text` the line as it stands.
 Row = tuple[int, str | None, float | None, Kind | None, str | None, int | None, float | None, str]
 HEADER = "header"
-
-# A wrapper's date at the beginning, docker's JSON, Ray's suffix, and what state is kept about.
-_BUCKETS = 16
-
-
-def _arranged(words: Iterable[str]) -> tuple[str, ...]:
-    """The searcher's first look compares the first four bytes of every 16th word at once: so those shall be alike."""
-    alike = sorted(set(words), key=lambda word: word.encode()[3::-1])
-    groups = [alike[len(alike) * n // _BUCKETS : len(alike) * (n + 1) // _BUCKETS] for n in range(_BUCKETS)]
-    groups.sort(key=len, reverse=True)
-    return tuple(word for rank in zip_longest(*groups) for word in rank if word is not None)
-
-
-WORDS = _arranged([*HINTS, START, CHAIN, MARKER, RULE, "x across cluster]", '"log"', "\n202", "\n203"])
-_WANTED = re.compile("|".join(map(re.escape, WORDS)).encode())
-_ESCAPE = re.compile(rb"(?<![\n)])\x1b")  # after a line feed or a Ray prefix it breaks no word
 
 _RECORD, _HEAD, _PRINT, _TRACEBACK = range(1, 5)
 _PRINTS = ("Successfully ", "instance id ", "Git patch for instance", "Total instances: ", "Take action: ")
@@ -71,33 +52,6 @@ class Sifted:
     beyond: int = 0
 
 
-def wanted(line: bytes) -> bool:
-    """Whether a line, without its line feed, must be looked at."""
-    behind = b"\n" + line
-    return _WANTED.search(behind) is not None or _ESCAPE.search(behind) is not None
-
-
-class _Searcher(Protocol):
-    def find_matches_as_indexes(self, haystack: bytes) -> list[tuple[int, int, int]]: ...
-
-
-class _Slow:
-    """The same hits by regular expression: where the library is missing, as on a node that is only read from."""
-
-    _number = {word.encode(): number for number, word in enumerate(WORDS)}  # noqa: RUF012
-
-    def find_matches_as_indexes(self, haystack: bytes) -> list[tuple[int, int, int]]:
-        return [(self._number[m[0]], m.start(), m.end()) for m in _WANTED.finditer(haystack)]
-
-
-def _searcher() -> _Searcher:
-    try:
-        from ahocorasick_rs import BytesAhoCorasick, MatchKind
-    except ImportError:
-        return _Slow()
-    return BytesAhoCorasick([w.encode() for w in WORDS], matchkind=MatchKind.LeftmostFirst)
-
-
 class Sieve:
     """Takes the chunks of one source in order (see `chunks`). Remembers prefixes, clock times and headers it has met.
 
@@ -105,7 +59,7 @@ class Sieve:
     """
 
     def __init__(self, *, every: bool = False) -> None:
-        self._words = _searcher()
+        self._words = searcher()
         self._every = every
         self._open: dict[str, Tracebacks] = {}
         self._processes: dict[bytes, str | None] = {b"": ""}
@@ -348,7 +302,7 @@ def _ascii(message: bytes) -> str | None:
 def _escapes(chunk: bytes) -> Iterable[tuple[int, int, int]]:
     """Colours that may break a word, as hits of no word."""
     if chunk.count(b"\x1b") > chunk.count(b"\n\x1b") + chunk.count(b")\x1b"):
-        for found in _ESCAPE.finditer(chunk):
+        for found in ESCAPE.finditer(chunk):
             yield len(WORDS), found.start(), found.end()
 
 

@@ -151,11 +151,15 @@ class Record:
         if event.times > 1:
             self.folded += event.times - 1
         if kind in COUNTED and abs(time) != float("inf"):
-            self.series.setdefault(kind, Moments()).add(order, time, event.times, place)
+            details = self.details
+            moments = details.series.get(kind)
+            if moments is None:
+                moments = details.series[kind] = Moments()
+            moments.add(order, time, event.times, place)
             self.worked = True
             self.first_event_s = time if self.first_event_s is None else min(self.first_event_s, time)
             self.last_event_s = time if self.last_event_s is None else max(self.last_event_s, time)
-            (self.loop_seconds if kind in LOOP_KINDS else self.thread_seconds).add(int(time))
+            (details.loop_seconds if kind in LOOP_KINDS else details.thread_seconds).add(int(time))
         handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, line, when, place)

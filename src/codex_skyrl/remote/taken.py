@@ -52,7 +52,8 @@ def take(source: Source, node: str, processes: int = 1) -> Taken:
     shift = scanner.clock.shift_s
     taken = Taken(name, node, tuple(scanner.reports), shift, groups)
     places = places_of(gathered_of(taken, builder.out))
-    return replace(taken, texts={place: redact(text) for place, text in quotes(places, shown).items()})
+    landmarks = {report.path: report.landmarks for report in scanner.reports}
+    return replace(taken, texts={place: redact(text) for place, text in quotes(places, shown, landmarks).items()})
 
 
 def gathered_of(taken: Taken, first: Gathered | None = None) -> Gathered:
@@ -69,7 +70,7 @@ def encode(taken: Taken) -> bytes:
     texts = [[source, line, text] for (source, line), text in sorted(taken.texts.items())]
     head = {
         "format": FORMAT, "name": taken.name, "node": taken.node, "shift_s": taken.shift_s,
-        "reports": [asdict(report) for report in taken.reports], "groups": [len(group) for group in taken.groups],
+        "reports": [asdict(replace(report, landmarks=[])) for report in taken.reports], "groups": [len(group) for group in taken.groups],
     }  # fmt: skip
     parts = [json.dumps(head).encode(), pack(_columns(texts)), *taken.groups]
     sizes = b"".join(len(part).to_bytes(8, "little") for part in parts[:2])
