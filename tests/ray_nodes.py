@@ -1,6 +1,6 @@
 """A Ray cluster on this machine in a process of its own: `python ray_nodes.py [--bare] NAME=FOLDER ...`.
 
-Each node finds its folder in $RUN_LOGS; with `--bare` none of them has codex-skyrl or what it depends on. Prints its address as JSON, then obeys lines on stdin: `kill NAME`, answered by `done`;
+Each node finds its folder in $RUN_LOGS; with `--bare` none of them has codex-skyrl or what it depends on. Prints its address and the session's folder of logs as JSON, then obeys lines on stdin: `kill NAME`, answered by `done`;
 ends when stdin does.
 """
 
@@ -22,7 +22,8 @@ def main() -> None:
             nodes[name] = cluster.add_node(
                 num_cpus=1, node_name=name, env_vars={"RUN_LOGS": folder, **hidden}, object_store_memory=80_000_000, include_dashboard=False
             )  # fmt: skip
-        print(json.dumps({"address": cluster.address}), flush=True)
+        session = next(iter(nodes.values())).get_logs_dir_path()
+        print(json.dumps({"address": cluster.address, "session": session}), flush=True)
         for line in sys.stdin:
             cluster.remove_node(nodes[line.split()[1]], allow_graceful=False)
             print("done", flush=True)

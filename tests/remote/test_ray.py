@@ -27,9 +27,10 @@ NODES = ("head", "worker1", "worker2")
 
 @dataclass
 class Cluster:
-    """Where it answers, and each node's folder of logs: `$RUN_LOGS` on the node."""
+    """Where it answers, its session's logs, and each node's folder of logs: `$RUN_LOGS` on the node."""
 
     address: str
+    session: Path
     logs: dict[str, Path]
     process: "subprocess.Popen[str]"
 
@@ -72,8 +73,8 @@ def started(tmp_path: Path, nodes: Sequence[str], *options: str) -> Iterator[Clu
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         assert process.stdout is not None
-        address = next(json.loads(line)["address"] for line in process.stdout if line.startswith("{"))
-        yield Cluster(address, logs, process)
+        said = next(json.loads(line) for line in process.stdout if line.startswith("{"))
+        yield Cluster(said["address"], Path(said["session"]), logs, process)
         process.communicate("", timeout=60)
 
 
@@ -158,6 +159,14 @@ def test_a_shared_disk_is_read_once_and_survives_a_node(three: Cluster, tmp_path
     three.kill("worker1")
     after = three.report(str(shared), cwd=tmp_path)
     assert told(after) == told(found)
+
+
+def test_without_paths_the_session_of_each_node_is_read(three: Cluster, tmp_path: Path) -> None:
+    rank(tmp_path, 0).rename(three.session / "worker-0123abcd-01000000-99.out")
+    found = three.report(cwd=tmp_path)
+    assert found["verdict"]["bottleneck"] == "init"
+    [read] = [i for i in found["inputs"] if i["events"] > 50]
+    assert read["path"].endswith("worker-0123abcd-01000000-99.out")
 
 
 def test_nodes_without_the_package_get_it_sent(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from codex_skyrl.errors import InputError
@@ -46,6 +47,11 @@ def read_here(node: str, sources: Sequence[tuple[str, Sequence[str]]]) -> list[t
 
 
 def _session() -> Path:
+    """The logs of the Ray session that this task runs in: its own output goes there; else of this machine's latest."""
+    with suppress(OSError):
+        own = Path("/proc/self/fd/1").readlink()
+        if own.name.startswith("worker-"):
+            return own.parent
     base = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
     return Path(base) / "ray" / "session_latest" / "logs"
 
