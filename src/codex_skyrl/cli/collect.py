@@ -42,7 +42,7 @@ def collect(paths: tuple[str, ...], output: str | None, node: str | None, lang: 
         show.talk.print(said.to(chosen), soft_wrap=True, style="yellow")
     share = told.read_bytes / max(1, told.bundle_bytes)
     said = Text(
-        f"{out}: {count(told.events)} events of {told.sources} logs, {size(told.bundle_bytes)} for {size(told.read_bytes)} "
+        f"{out}: {count(told.events)} events of {told.sources} log{'s' * (told.sources != 1)}, {size(told.bundle_bytes)} for {size(told.read_bytes)} "
         f"(1/{share:,.0f}). Carry it over and run: codex-skyrl diagnose {out.name}",
         f"{out}：{told.sources} 个日志的 {count(told.events)} 个事件，{size(told.read_bytes)} 压成 {size(told.bundle_bytes)}"
         f"（1/{share:,.0f}）。拷走后运行：codex-skyrl diagnose {out.name}",

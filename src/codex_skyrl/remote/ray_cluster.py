@@ -60,7 +60,7 @@ def main(address: str, *arguments: str) -> None:
 def _read_cluster(ray: ModuleType, address: str, arguments: Sequence[str], say: Say) -> tuple[list[bytes], list[Lost]]:
     _connect(ray, address)
     nodes, lost = _nodes(ray)
-    say(f"looking for logs on {len(nodes)} nodes", f"正在 {len(nodes)} 个节点上查找日志")
+    say(f"looking for logs on {_several(len(nodes), 'node')}", f"正在 {len(nodes)} 个节点上查找日志")
     wanted = list(arguments), str(Path.cwd())
     listed, gone = _on_each(ray, on_node.logs_here, dict.fromkeys(nodes, wanted))
     if any(_LACKING in why.en for why in gone.values()):
@@ -147,7 +147,7 @@ def _read(ray: ModuleType, listed: Mapping[_Node, Sequence[Listed]], say: Say) -
             f"{sum(s[2] for own in work.values() for s in own.values()) / 1e6:,.0f}",
         )
         say(
-            f"reading {logs} logs ({size} MB) on {len(work)} nodes",
+            f"reading {_several(logs, 'log')} ({size} MB) on {_several(len(work), 'node')}",
             f"正在 {len(work)} 个节点上读取 {logs} 个日志（{size} MB）",
         )
         tasks = {node: (node.name, [(s[0], s[1]) for s in own.values()]) for node, own in work.items()}
@@ -227,6 +227,10 @@ def _why(ray: ModuleType, error: Exception) -> Text:
     cause = getattr(error, "cause", None) or error
     said = " ".join(str(cause).split())[-300:]
     return Text(f"its task failed: {type(cause).__name__}: {said}", f"任务失败：{type(cause).__name__}：{said}")
+
+
+def _several(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _with_logs(why: Text, names: str) -> Text:
