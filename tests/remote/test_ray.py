@@ -193,6 +193,15 @@ def test_no_cluster_is_one_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_path_in_the_place_of_an_address_is_told(tmp_path: Path) -> None:
+    done = run("diagnose", "--ray", ".", cwd=tmp_path)
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == "Error: --ray: . is a path, not the address of a cluster. Put paths in front: codex-skyrl diagnose . --ray\n"
+    )
+
+
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match=r"codex-skyrl\[ray\]"):

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from codex_skyrl.cli import options
 from codex_skyrl.cli.console import WIDTH_WITHOUT_TERMINAL, Consoles, consoles, resolve_lang
+from codex_skyrl.errors import InputError
 from codex_skyrl.report.model import Diagnosis
 from codex_skyrl.text import Lang, Text
 
@@ -84,6 +85,12 @@ def _read_cluster(address: str, paths: tuple[str, ...], show: Consoles, checkout
     """The logs of a cluster's nodes."""
     from codex_skyrl.analyse import Elsewhere, read_elsewhere
     from codex_skyrl.remote.cluster import read_cluster
+
+    if Path(address).exists():
+        raise InputError(
+            f"{address} is a path, not the address of a cluster.", where="--ray",
+            fix=f"Put paths in front: codex-skyrl diagnose {address} --ray",
+        )  # fmt: skip
 
     def say(what: Text) -> None:
         show.talk.print(what.to(lang), soft_wrap=True, markup=False)

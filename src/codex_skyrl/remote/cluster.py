@@ -77,4 +77,5 @@ def tell(stream: IO[bytes], kind: str, *said: Any, data: bytes = b"") -> None:
 
 def _last_line(noise: bytes) -> str:
     lines = [line.strip() for line in noise.decode(errors="replace").splitlines() if line.strip()]
-    return lines[-1][-300:] if lines else "it did not answer."
+    said = lines[-1][-300:].rstrip(".") if lines else "it did not answer"
+    return f"{said}."
