@@ -27,6 +27,8 @@ PIECES = [
     "plain \x1b[1mbold\x1b[0m", "ERROR 12-01 12:00:00 x", "E0520 12:00:01.000000 1 a.go:3] failed", "Jan  1 12:00:00 plain", "中文 = 说明：一",
     "é:é:é", '{"log":"12:00:31 - openhands:INFO: a.py:1 - hello\\n","time":"2025-05-20T12:00:31Z"}', "step:1 - timing_s/gen:300.0",
     "10%|# | 1/9 [00:01<00:02, 3it/s]12:00:34 - openhands:INFO: a.py:1 - x", "  0%| | 0/3\r 50%|# | 1/3\rplain", "[2025-05-20 12:00:06] Decode batch. #running-req: 1, #token: 9, token usage: 0.01, gen throughput (token/s): 5.00, #queue-req: 0",
+    'INFO:     127.0.0.1:51022 - "POST /generate HTTP/1.1" 200 OK', 'INFO:     10.0.0.4:51022 - "POST /start HTTP/1.1" 200 OK',
+    'INFO:     127.0.0.1:51022 - "POST /generate HTTP/1.1" 503 Service Unavailable', 'WARN 10.0.0.4:5 - "GET / HTTP/1.1" 200 OK - "POST /x HTTP/1.1" 500',
     "message [repeated 3x across cluster]", "2025-05-20T12:00:31Z stdout P part", "2025-05-20T12:00:31Z stdout F whole",
 ]  # fmt: skip
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from codex_skyrl.logs.event import Kind
 from codex_skyrl.logs.formats import lifecycle
 from codex_skyrl.logs.formats.plain import FIRST_WORDS, PLAIN, RULE_OF
+from codex_skyrl.logs.formats.sandbox_server import ACCESS_HINT, FINE
 from codex_skyrl.logs.lines import LONGEST_KEPT, Reading, decode_line
 from codex_skyrl.logs.traceback import START, Tracebacks
 from codex_skyrl.logs.unwrap import Wrapped, unwrap
@@ -24,13 +25,14 @@ from codex_skyrl.logs.words import ESCAPE, WORDS, searcher, wanted
 Row = tuple[int, str | None, float | None, Kind | None, str | None, int | None, float | None, str]
 HEADER = "header"
 
-_RECORD, _HEAD, _PRINT, _TRACEBACK = range(1, 5)
+_RECORD, _HEAD, _PRINT, _TRACEBACK, _REQUEST = range(1, 6)
 _PRINTS = ("Successfully ", "instance id ", "Git patch for instance", "Total instances: ", "Take action: ")
 _KINDS_OF_WORD = [
     _RECORD if word == " - openhands:"
     else _HEAD if word in (" - ACTION", " - OBSERVATION")
     else _PRINT if word in _PRINTS
     else _TRACEBACK if word == START
+    else _REQUEST if word == ACCESS_HINT
     else 0
     for word in (*WORDS, "")
 ]  # fmt: skip
@@ -121,13 +123,16 @@ class Sieve:
                 number, end = self._through_traceback(chunk, number - 1, begin, rows)
                 counted = end
                 continue
+            alone = nth == last or hits[nth + 1][1] > end  # no other word stands in the line
+            if kind == _REQUEST and alone and FINE.match(chunk, start, end) is not None:
+                continue
             row = None
             if kind and not (cr and find(b"\r", start, end) >= 0) and not (esc and find(b"\x1b", start, end) >= 0):
                 if kind == _RECORD:
-                    row = self._record(chunk, number, begin, start, stop, end, nth == last or hits[nth + 1][1] > end)
+                    row = self._record(chunk, number, begin, start, stop, end, alone)
                 elif kind == _PRINT:
                     row = self._print(chunk, number, begin, start, end)
-                else:
+                elif kind == _HEAD:
                     row = self._header(chunk, number, begin, start, end)
             rows.append(row or _unread(number, self._text(chunk[begin:end], number)))
         self.reading.lines = number + count(b"\n", counted) - 1

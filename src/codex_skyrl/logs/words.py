@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Protocol
 
 from codex_skyrl.logs.formats.registry import HINTS
+from codex_skyrl.logs.formats.sandbox_server import FINE
 from codex_skyrl.logs.payload import MARKER, RULE
 from codex_skyrl.logs.traceback import CHAIN, START
 
@@ -30,7 +31,10 @@ ESCAPE = re.compile(rb"(?<![\n)])\x1b")  # after a line feed or a Ray prefix it 
 def wanted(line: bytes) -> bool:
     """Whether a line, without its line feed, must be looked at."""
     behind = b"\n" + line
-    return _WANTED.search(behind) is not None or ESCAPE.search(behind) is not None
+    if ESCAPE.search(behind) is not None:
+        return True
+    found = [m.start() for m in islice(_WANTED.finditer(behind), 2)]
+    return len(found) > 1 or (len(found) == 1 and FINE.match(behind, found[0]) is None)
 
 
 class Searcher(Protocol):

@@ -107,7 +107,10 @@ class Reconstructor:
                 self._llm(event, body)
             case GpuSample():
                 self._gpu(event, body)
-            case ClusterEvent() | SandboxServer() | StepMetrics() | DepthSample():
+            case SandboxServer():
+                if "/start" in body.request or (body.status or 0) >= 400:
+                    self._keep(event, body)
+            case ClusterEvent() | StepMetrics() | DepthSample():
                 self._keep(event, body)
             case Failure():
                 self.out.failures += event.times

@@ -102,6 +102,7 @@ def test_no_text_stops_a_format(module: ModuleType, text: str) -> None:
         "the init_queue is full",
         "Running: 3 reqs",
         "25:00:05 is no time",
+        'INFO:     127.0.0.1:51022 - "POST /generate HTTP/1.1" 200 OK',
     ],
 )
 def test_look_alikes_are_nothing(line: str) -> None:

@@ -8,7 +8,8 @@ import re
 from codex_skyrl.logs.event import SandboxServer
 from codex_skyrl.logs.formats import Parsed, Stamp
 
-HINTS: tuple[str, ...] = (" - remote_runtime_server:", ' - "')
+ACCESS_HINT = ' - "'
+HINTS: tuple[str, ...] = (" - remote_runtime_server:", ACCESS_HINT)
 
 _OWN = re.compile(
     r"(\d\d):(\d\d):(\d\d) - remote_runtime_server:(?P<level>[A-Z]+): [\w.]+:\d+ - (?P<message>.*)", re.DOTALL
@@ -16,19 +17,21 @@ _OWN = re.compile(
 _REQUEST = re.compile(r"(?:(?P<method>GET|POST|PUT|DELETE) )?(?P<path>/[\w./{}-]*)(?P<rest>.*)", re.DOTALL)
 _STATUS = re.compile(r"(?:status(?:_code)?[=: ]+|-> |returned |HTTP/1\.1\"? )(\d{3})\b|^\s*(\d{3})\b")
 _SECONDS = re.compile(r"\b(?:in|took|elapsed[=: ]|duration[=: ])\s*(\d+(?:\.\d+)?) ?(ms|s\b|seconds)")
+# Behind the hint, a request that went well: LLM servers print one for every reply.
+FINE = re.compile(rb' - "[A-Z]+ (?!\S*/start)\S+ HTTP/[\d.]+" [23]\d\d')
 _ACCESS = re.compile(
     r"(?:INFO: +)?\S+:\d+ - \"(?P<method>[A-Z]+) (?P<path>\S+) HTTP/[\d.]+\" (?P<status>\d{3})(?P<rest>.*)"
 )
 
 
 def parse(text: str) -> Parsed | None:
-    """Understand one request line."""
+    """Understand one request line; of a web server's those that failed, and sandbox starts."""
     own = _OWN.match(text)
     if own:
         body = _own(own["message"], own["level"])
         return Parsed(body, _stamp(own)) if body is not None else None
     access = _ACCESS.match(text)
-    if access:
+    if access and (access["status"][0] not in "23" or "/start" in access["path"]):
         return Parsed(
             SandboxServer(
                 f"{access['method']} {access['path']}", int(access["status"]), text=access["rest"].strip()[:200]

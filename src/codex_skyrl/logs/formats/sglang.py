@@ -6,6 +6,7 @@ after "Decode batch", add `cuda graph: ...` and split token counts. Fields are r
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from codex_skyrl.logs.event import LlmSample
 from codex_skyrl.logs.formats import Parsed, Stamp
@@ -62,6 +63,7 @@ def _whole(number: str | None) -> int | None:
     return None if number is None else int(float(number))
 
 
+@lru_cache(maxsize=256)  # many lines a second
 def _stamp(day: str, time: str) -> Stamp | None:
     try:
         moment = datetime.fromisoformat(f"{day}T{time}").replace(tzinfo=UTC)
