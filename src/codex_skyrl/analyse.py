@@ -247,13 +247,16 @@ def events_of(arguments: Sequence[str], here: Path, ray_root: Path | None) -> It
     """
     for source in find(arguments, here, ray_root).sources:
         if source.name.endswith(SUFFIX):
-            for taken in read_bundle(source.paths[0], source.name).sources:
-                yield Listing(events_in(taken.groups), taken.reports, _always(taken.shift_s or 0.0))
-            continue
-        names = [_name(source, path) for path in source.paths]
-        scanner = Scanner(list(source.paths), names, processes=usable_processes())
-        yield Listing(scanner.events(), scanner.reports, lambda clock=scanner.clock: clock.shift_s or 0.0)  # type: ignore[misc]
+            yield from map(_listed_afar, read_bundle(source.paths[0], source.name).sources)
+        else:
+            yield _listed(source)
 
 
-def _always(seconds: float) -> Callable[[], float]:
-    return lambda: seconds
+def _listed(source: Source) -> Listing:
+    names = [_name(source, path) for path in source.paths]
+    scanner = Scanner(list(source.paths), names, processes=usable_processes())
+    return Listing(scanner.events(), scanner.reports, lambda: scanner.clock.shift_s or 0.0)
+
+
+def _listed_afar(taken: Taken) -> Listing:
+    return Listing(events_in(taken.groups), taken.reports, lambda: taken.shift_s or 0.0)

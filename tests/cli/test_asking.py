@@ -1,15 +1,14 @@
 """From the command line to a model and back: what is sent, kept, masked, checked; over the API and through the real Codex."""
 
 import json
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import cli_runner
 from codex_binary import CURRENT, codex_binary
 from codex_skyrl.report.model import Diagnosis
 from gateway import chat, gateway
@@ -21,12 +20,7 @@ KEY = "sk-" + "loopback" * 4
 
 
 def run(*arguments: str, cwd: Path, code: int = 0, **env: str) -> subprocess.CompletedProcess[str]:
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("CODEX", "TAOTOKEN", "LC_", "LANG"))}
-    clean |= {"CODEX_HOME": str(cwd / "home"), "PYTHONWARNINGS": "error", "TAOTOKEN_API_KEY": KEY, **env}
-    main = "from codex_skyrl.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", main, *arguments], cwd=cwd, env=clean, capture_output=True, text=True, check=False
-    )
+    done = cli_runner.run(*arguments, cwd=cwd, **{"CODEX_HOME": str(cwd / "home"), "TAOTOKEN_API_KEY": KEY, **env})
     assert done.returncode == code, done.stderr
     assert KEY not in done.stdout + done.stderr
     return done

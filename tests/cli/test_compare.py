@@ -1,23 +1,18 @@
 """`compare` as a command: formats, the exit code for CI, predictions that were kept, bad input."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import cli_runner
 from story import batch, play, write_log
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("CODEX", "TAOTOKEN", "LC_", "LANG"))}
-    code = "from codex_skyrl.cli import main; main()"
-    env |= {"PYTHONWARNINGS": "error", "XDG_STATE_HOME": str(cwd / "state")}
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False
-    )
+    """With a state folder of its own."""
+    return cli_runner.run(*arguments, cwd=cwd, XDG_STATE_HOME=str(cwd / "state"))
 
 
 @pytest.fixture

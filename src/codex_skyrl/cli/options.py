@@ -1,7 +1,6 @@
 """Options and arguments that several commands share, and where they look by default."""
 
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,8 +35,9 @@ def folder(option: str | None) -> Path | None:
 
 def ray_root() -> Path:
     """Ray's current session folder of this machine (RAY_TMPDIR honoured)."""
-    base = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
-    return Path(base) / "ray" / "session_latest" / "logs"
+    from codex_skyrl.logs.discover import latest_ray_session
+
+    return latest_ray_session(os.environ)
 
 
 def state_folder() -> Path:

@@ -45,12 +45,6 @@ class Clock:
             self._settle(process, time)
         return When(time, time + stamp.resolution)
 
-    def place_time(self, process: str, time_of_day: float) -> When:
-        """`place` of a stamp in whole seconds without a date."""
-        time = self._undated(process, time_of_day)
-        self._settle(process, time)
-        return When(time, time + 1.0)
-
     def learn_zone(self, outer: Stamp, inner: Stamp) -> None:
         """Take the difference between a wrapper's UTC stamp and the local stamp inside the same line."""
         if not outer.utc or inner.dated or True in self._offset:

@@ -5,7 +5,8 @@ Rotated files of one log become one source, oldest first. Says what was taken an
 
 import glob
 import re
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,6 +123,12 @@ def _grouped(files: list[Path], here: Path) -> list[Source]:
         ordered = [p for _, p in sorted(members)]
         sources.append(Source(shown_path(ordered[-1], here), tuple(ordered)))
     return sources
+
+
+def latest_ray_session(env: Mapping[str, str]) -> Path:
+    """The logs of this machine's current Ray session (RAY_TMPDIR honoured), whether there is one or not."""
+    base = env.get("RAY_TMPDIR") or tempfile.gettempdir()
+    return Path(base) / "ray" / "session_latest" / "logs"
 
 
 def shown_path(path: Path, here: Path) -> str:

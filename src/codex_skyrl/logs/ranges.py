@@ -5,6 +5,7 @@ import signal
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, pairwise, repeat
 from multiprocessing import get_context
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from codex_skyrl.logs.chunks import chunks
 from codex_skyrl.logs.lines import Reading, is_packed
-from codex_skyrl.logs.sift import Row, Sieve, Sifted
+from codex_skyrl.logs.sift import Row, Sieve
 
 Landmarks = list[tuple[int, int]]  # (lines, bytes) before a place where a line begins, in order
 
@@ -20,6 +21,15 @@ _BIG = 64 << 20  # bytes from which starting processes pays
 _RANGE = 8 << 20
 _PROBE = 1 << 20
 _AHEAD = 3  # ranges per process that may wait to be taken
+
+
+@dataclass(slots=True)
+class Sifted:
+    """What one range of a file gave. `beyond`: so many lines behind it are told as well, for a traceback that goes on."""
+
+    rows: list[Row] = field(default_factory=list)
+    reading: Reading = field(default_factory=Reading)
+    beyond: int = 0
 
 
 def rows_of(

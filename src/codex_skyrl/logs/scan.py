@@ -121,7 +121,7 @@ class Scanner:
             else:
                 when = state.last
                 if seconds != state.clock or when is None:
-                    when, state.clock = self.clock.place_time(process, seconds), seconds
+                    when, state.clock = self.clock.place(process, Stamp(seconds, dated=False, resolution=1.0)), seconds
                 if state.pending:
                     yield from self._release(state, process, when.latest)
                 state.last = when

@@ -8,7 +8,6 @@ understood here, in bulk; every other line is handed on as text. Whoever takes t
 import re
 from codecs import utf_8_decode
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from codex_skyrl.logs.event import Kind
 from codex_skyrl.logs.formats import lifecycle
@@ -45,15 +44,6 @@ _FEW = 100
 _BRACKET = ord("[")
 
 
-@dataclass(slots=True)
-class Sifted:
-    """What one range of a file gave. `beyond`: so many lines behind it are told as well, for a traceback that goes on."""
-
-    rows: list[Row] = field(default_factory=list)
-    reading: Reading = field(default_factory=Reading)
-    beyond: int = 0
-
-
 class Sieve:
     """Takes the chunks of one source in order (see `chunks`). Remembers prefixes, clock times and headers it has met.
 
@@ -67,7 +57,7 @@ class Sieve:
         self._processes: dict[bytes, str | None] = {b"": ""}
         self._openings: dict[bytes, tuple[str, float]] = {}
         self._files: dict[bytes, float] = {}
-        self._names: dict[bytes | None, str] = {}
+        self._names: dict[bytes, str] = {}
         self.reading = Reading()
 
     def start(self, reading: Reading) -> None:
@@ -275,9 +265,9 @@ class Sieve:
         self._files[head] = float(found[1])
         return True
 
-    def _name(self, raw: bytes | None) -> str | None:
+    def _name(self, raw: bytes) -> str | None:
         """An id as text, one object however often it is met; None when it is not plain."""
-        if raw is None or _ID.fullmatch(raw) is None or b"%|" in raw:
+        if _ID.fullmatch(raw) is None or b"%|" in raw:
             return None
         if len(self._names) > _MOST_REMEMBERED:
             self._names.clear()

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from codex_skyrl.logs.event import Event, Kind, Lifecycle, When
 from codex_skyrl.pipeline.details import Details, Moments, Session, packed, unpacked, when_shifted
+from codex_skyrl.pipeline.eval_errors import eval_error_kind
 from codex_skyrl.pipeline.trajectory import Place, Trajectory, Visit
 from codex_skyrl.report.model import Stage
 
@@ -363,20 +364,6 @@ def _close(visit: Visit, value: float | None, when: When, place: Place) -> None:
 
 def _inside(time: float, when: When) -> bool:
     return when.earliest - 1.0 <= time <= when.latest + 1.0
-
-
-def eval_error_kind(text: str) -> str:
-    """Sort an evaluation error: timeout | no_patch | patch_failed | sandbox | other."""
-    lowered = text.lower()
-    if "timed out" in lowered and "evaluation" in lowered:
-        return "timeout"
-    if "no git patch" in lowered:
-        return "no_patch"
-    if "patch" in lowered:
-        return "patch_failed"
-    if not lowered or any(word in lowered for word in ("runtime", "503", "http", "unavailable", "connection")):
-        return "sandbox"
-    return "other"
 
 
 _HANDLERS = {

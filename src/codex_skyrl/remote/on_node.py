@@ -6,13 +6,12 @@ session. A file that every node sees (a shared disk) is told by its identity, so
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from codex_skyrl.errors import InputError
-from codex_skyrl.logs.discover import Source, find
+from codex_skyrl.logs.discover import Source, find, latest_ray_session
 from codex_skyrl.remote.taken import encode, take
 
 Listed = tuple[str, list[str], int, str]  # shown name, paths in writing order, bytes, identity
@@ -52,8 +51,7 @@ def _session() -> Path:
         own = Path("/proc/self/fd/1").readlink()
         if own.name.startswith("worker-"):
             return own.parent
-    base = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
-    return Path(base) / "ray" / "session_latest" / "logs"
+    return latest_ray_session(os.environ)
 
 
 def _identity(source: Source) -> str:

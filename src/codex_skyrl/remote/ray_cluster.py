@@ -142,10 +142,8 @@ def _read(ray: ModuleType, listed: Mapping[_Node, Sequence[Listed]], say: Say) -
         work = _shared_out(wanted, dead)
         if not work:
             break
-        logs, size = (
-            sum(map(len, work.values())),
-            f"{sum(s[2] for own in work.values() for s in own.values()) / 1e6:,.0f}",
-        )
+        logs = sum(map(len, work.values()))
+        size = f"{sum(s[2] for own in work.values() for s in own.values()) / 1e6:,.0f}"
         say(
             f"reading {_several(logs, 'log')} ({size} MB) on {_several(len(work), 'node')}",
             f"正在 {len(work)} 个节点上读取 {logs} 个日志（{size} MB）",
@@ -166,8 +164,7 @@ def _read(ray: ModuleType, listed: Mapping[_Node, Sequence[Listed]], say: Say) -
                     )
     for node, why in dead.items():
         names = [s[0] for holders in wanted.values() for holder, s in holders.items() if holder == node]
-        left = ", ".join(names) if names else ""
-        lost.append(Lost(node.name, _with_logs(why, left)))
+        lost.append(Lost(node.name, _with_logs(why, ", ".join(names))))
     return [tables[name] for name in sorted(tables)], lost
 
 

@@ -6,7 +6,7 @@ from codex_skyrl.diagnosis.rules.cites import init_split, occupancy, pct, secs, 
 from codex_skyrl.diagnosis.rules.limits import limiting, sureness
 from codex_skyrl.diagnosis.rules.servers import Reason
 from codex_skyrl.logs.event import Kind
-from codex_skyrl.pipeline.record import eval_error_kind
+from codex_skyrl.pipeline.eval_errors import eval_error_kind
 from codex_skyrl.pipeline.trajectory import Trajectory
 from codex_skyrl.text import Text
 

@@ -3,8 +3,8 @@
 from codex_skyrl.diagnosis.facts import Case, StepFacts
 from codex_skyrl.diagnosis.finding import Cite, Finding, in_log
 from codex_skyrl.diagnosis.rules.cites import occupancy, pct, secs, slowest
+from codex_skyrl.pipeline.eval_errors import eval_error_kind
 from codex_skyrl.pipeline.figures import Pipeline, completions_of
-from codex_skyrl.pipeline.record import eval_error_kind
 from codex_skyrl.pipeline.trajectory import Trajectory
 from codex_skyrl.report.model import STAGES, Stage
 from codex_skyrl.text import Text
